@@ -1,0 +1,3 @@
+package isa
+
+func (in *Inst) format() string { return in.Op.String() }
