@@ -52,6 +52,7 @@ type Case struct {
 	MaxModelLen   int       `json:"max_model_len"`    // logits columns
 	Requests      []Request `json:"requests"`
 	ShufflePages  bool      `json:"shuffle_pages,omitempty"`  // physical pages in a seeded random order, else ascending
+	PageSeed      uint64    `json:"page_seed,omitempty"`      // picks another shuffle of the physical pages, no other value
 	ExtraPages    int       `json:"extra_pages,omitempty"`    // block table columns beyond the needed ones; their entries are arbitrary
 	LengthsStride int       `json:"lengths_stride,omitempty"` // row stride of the lengths table in elements; 0 or NextN: contiguous
 	DCP           DCP       `json:"dcp,omitzero"`
