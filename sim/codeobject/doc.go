@@ -10,6 +10,15 @@ type File struct {
 	ABIVersion int    // code object version 3..6
 	Segments   []Segment
 	Kernels    []Kernel // in the order of the metadata
+
+	Relocations []Relocation // to be applied by whoever loads the segments
+}
+
+// Relocation is an R_AMDGPU_RELATIVE64: the 8 bytes at Addr hold the load bias
+// (load address minus Addr's own space) plus Addend.
+type Relocation struct {
+	Addr   uint64
+	Addend uint64
 }
 
 // Segment is a loadable range of the file's own address space.
