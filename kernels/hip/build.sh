@@ -34,6 +34,7 @@ build() {
 			"$clang" -x hip --offload-arch=$target --offload-device-only \
 				--no-gpu-bundle-output -nogpuinc -nogpulib -std=c++17 -O3 -g0 \
 				-Wall -Wextra -Werror -ffp-contract=off -fno-ident -fuse-cuid=none \
+				-fno-discard-value-names \
 				$options "$source" -o "$file"
 			"$objcopy" --strip-all --remove-section=.comment "$file"
 			chmod 644 "$file"
