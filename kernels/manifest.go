@@ -29,7 +29,15 @@ type Manifest struct {
 	Limits      Limits            `yaml:"limits,omitempty"`
 	Wirings     map[string]Wiring `yaml:"wirings"` // table, last-column, per-row; for metadata kernels: device
 	Launches    []LaunchSpec      `yaml:"launches"`
+
+	compiled *compiled
 }
+
+// What a kernel reads of the cache: see Manifest.Reads.
+const (
+	ReadsTokens = "tokens"
+	ReadsPages  = "pages"
+)
 
 // Limits are the shapes a kernel accepts; a nil list means any.
 type Limits struct {
@@ -85,5 +93,6 @@ var Tensors = []string{"q", "weights", "cache", "block_table", "lengths", "table
 // head_dim, page, page_bytes, pages, table_width, max_model_len, lengths_stride,
 // rows (batch*next_n), max_context (largest per-request length), world, rank,
 // interleave, ratio, and the manifest's own constants. Functions: cdiv(a, b),
-// min, max, roundup(a, b).
+// min, max, roundup(a, b), div(a, b); a / b of integers is div, which cuts
+// toward zero. Conditions (where) cannot use pages, table_width and max_context.
 var Vars = []string{"batch", "next_n", "heads", "head_dim", "page", "page_bytes", "pages", "table_width", "max_model_len", "lengths_stride", "rows", "max_context", "world", "rank", "interleave", "ratio"}

@@ -1,0 +1,24 @@
+package kernels
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"mqaproof/kernels/hip"
+)
+
+// builtin is read once: the files are part of the program.
+var builtin = sync.OnceValues(func() ([]*Subject, error) {
+	subjects, err := below(hip.FS, "kernels/hip")
+	if err != nil {
+		return nil, fmt.Errorf("built-in kernels: %w", err)
+	}
+	return subjects, nil
+})
+
+// Builtin is every subject of our own kernels, sorted by name, target and wiring.
+func Builtin() ([]*Subject, error) {
+	subjects, err := builtin()
+	return slices.Clone(subjects), err
+}

@@ -1,0 +1,35 @@
+package kernels
+
+import (
+	"mqaproof/sim/gpu"
+)
+
+// RunOptions vary how, not what, a subject runs.
+type RunOptions struct {
+	Workers   int    // goroutines for workgroups; 0: all cores
+	Order     uint64 // wave scheduling seed; 0: round robin
+	Placement uint64 // seed of where tensors lie in the address space; 0: the default places
+	Budget    uint64 // instructions a wave; 0: the emulator's default
+}
+
+// Result is what one run of a subject gave. A word of an output is unwritten
+// until the kernel stores to it.
+type Result struct {
+	// Logits kernels: bits [rows, width] after summing heads where the kernel
+	// leaves them apart (see sumHeads); Written tells stored words from sentinels.
+	Rows, Width int
+	Logits      []uint32 // float32 bits
+	Written     []bool
+
+	// Metadata kernels. An output that the kernel does not have is nil.
+	Table             []int32 // [B, next_n]
+	PerRequest        []int32 // [B]
+	TableWritten      []bool  // which words of Table the kernel stored
+	PerRequestWritten []bool
+
+	Faults []gpu.Fault // memory faults, in a deterministic order
+	More   int         // faults beyond those kept
+	Trap   *gpu.Trap   // the kernel's own failure to end (budget, deadlock, ...), else nil
+
+	Instructions, VectorInstructions uint64
+}
