@@ -110,6 +110,10 @@ type Inst struct {
 
 	// Matrix core instructions.
 	CBSZ, ABID, BLGP uint8
+	Scale            [2]Operand // VOP3PX2: the scales of A and B; OpSel and OpSelHi pick their bytes
+
+	BitOp3 uint8 // v_bitop3: the truth table of the three sources
+	Format uint8 // MTBUF: dfmt | nfmt<<4
 }
 
 // String is the instruction as llvm-objdump prints it, with single spaces.

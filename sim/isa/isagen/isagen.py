@@ -53,6 +53,9 @@ RENAMED = {
     "V_MAD_MIXHI_F16": "V_FMA_MIXHI_F16",
 }
 
+# Opcodes that the data gives an e64 form which LLVM neither writes nor reads.
+NO_VOP3 = ["V_READFIRSTLANE_B32", "V_SWAP_B32", "V_ACCVGPR_MOV_B32"]
+
 # Operands of opcodes that the data numbers but does not describe. They follow
 # from the names: xf32 inputs are pairs of dwords.
 F32 = lambda n: ("FMT_NUM_PK%d_F32" % n, 32 * n)
@@ -174,6 +177,8 @@ def main(path):
         for opset, encoding in sets:
             for member in getattr(amd, opset):
                 name = canonical(member.name)
+                if encoding == "VOP3" and name in NO_VOP3:
+                    continue
                 fields = OPERANDS.get(member)
                 if fields is None:
                     fields = UNDESCRIBED.get(name, {})
