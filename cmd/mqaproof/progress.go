@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"mqaproof/campaign"
+)
+
+// bar shows on a terminal how far the current subject is; elsewhere nothing.
+type bar struct {
+	mu      sync.Mutex
+	current *progressbar.ProgressBar
+	of      string
+}
+
+func newBar(quiet bool) *bar {
+	if quiet || !term.IsTerminal(int(os.Stderr.Fd())) {
+		return nil
+	}
+	return &bar{}
+}
+
+func (b *bar) update(p campaign.Progress) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	name := p.Subject.String()
+	if b.of != name {
+		b.clear()
+		b.of = name
+		total := p.Of
+		if total == 0 {
+			total = -1
+		}
+		b.current = progressbar.NewOptions(total, progressbar.OptionSetDescription(name), progressbar.OptionSetWriter(os.Stderr),
+			progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionShowCount())
+	}
+	if p.Shrunk > 0 {
+		b.current.Describe(fmt.Sprintf("%s: shrinking, %d runs", name, p.Shrunk))
+	}
+	_ = b.current.Set(p.Cases) // a bar that cannot be drawn is no reason to stop
+}
+
+func (b *bar) clear() {
+	if b.current != nil {
+		_ = b.current.Clear()
+	}
+	b.current = nil
+}
+
+// printing clears the bar, prints, and lets the bar come back by itself.
+func (b *bar) printing(w io.Writer, text func(io.Writer)) {
+	if b != nil {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.clear()
+		b.of = ""
+	}
+	text(w)
+}

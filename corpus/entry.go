@@ -1,0 +1,162 @@
+// Package corpus keeps cases on disk: one small JSON file a case, named by its
+// content, written atomically. The folder's own files are the saved ones:
+// the upstream case and a minimal one for every planted fault.
+package corpus
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"mqaproof/model"
+)
+
+// Format is the version of the file format that this tool writes.
+const Format = 1
+
+// Entry is one saved case.
+type Entry struct {
+	Format   int     `json:"format"`
+	Tool     string  `json:"tool"` // version that wrote it
+	Note     string  `json:"note,omitempty"`
+	Subject  Subject `json:"subject"`
+	Property string  `json:"property"`
+	// Fault is the id of the fault that the subject's manifest announces.
+	Fault    string     `json:"fault,omitempty"`
+	Expected Expected   `json:"expected"`
+	Case     model.Case `json:"case"`
+	// Also are further settings under which a replay shows the same requests.
+	Also []Setting `json:"also,omitempty"`
+	// On are globs of further subjects on which a replay runs the case, where
+	// they are installed.
+	On []string `json:"on,omitempty"`
+	// Unverified is set when the result rests on arithmetic that no public
+	// measurement confirms.
+	Unverified bool `json:"unverified,omitempty"`
+}
+
+// Subject names what failed, and the bytes that it was.
+type Subject struct {
+	Name    string `json:"name"`
+	Target  string `json:"target"`
+	Wiring  string `json:"wiring"`
+	Backend string `json:"backend"`
+	SHA256  string `json:"sha256,omitempty"` // of the manifest and code object; not part of the file's name
+}
+
+// Expected is the violation that a replay should show again.
+type Expected struct {
+	Row       int    `json:"row"`
+	Position  int    `json:"position"`
+	WrongRows int    `json:"wrong_rows"`
+	Rows      int    `json:"rows"`
+	Detail    string `json:"detail,omitempty"`
+}
+
+// Setting changes the parallelism or compression of a case.
+type Setting struct {
+	DCP   model.DCP `json:"dcp,omitzero"`
+	Ratio int       `json:"ratio,omitempty"`
+}
+
+// Apply is the case under the setting.
+func (s Setting) Apply(c model.Case) model.Case {
+	c.DCP, c.Ratio = s.DCP, s.Ratio
+	return c
+}
+
+func (s Setting) String() string {
+	var parts []string
+	if s.DCP.World > 1 {
+		parts = append(parts, fmt.Sprintf("DCP world %d rank %d", s.DCP.World, s.DCP.Rank))
+	}
+	if s.Ratio > 1 {
+		parts = append(parts, fmt.Sprintf("ratio %d", s.Ratio))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// ID is eight hex digits of what the entry is about: the case, the subject's
+// name and the property. Two finds of the same thing have the same ID.
+func (e *Entry) ID() string {
+	about := struct {
+		Name, Target, Wiring, Backend, Property string
+		Case                                    model.Case
+		Also                                    []Setting
+	}{e.Subject.Name, e.Subject.Target, e.Subject.Wiring, e.Subject.Backend, e.Property, e.Case, e.Also}
+	b, err := json.Marshal(about)
+	if err != nil {
+		panic(fmt.Sprintf("an entry always marshals: %v", err)) // plain fields only
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:4])
+}
+
+// FileName is the property and the ID: "mask-3f9c2a1b.json".
+func (e *Entry) FileName() string { return e.Property + "-" + e.ID() + ".json" }
+
+// Encode is the file's bytes.
+func (e *Entry) Encode() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(e)
+	return b.Bytes(), err
+}
+
+var idInName = regexp.MustCompile(`-([0-9a-f]{8})\.json$`)
+
+// maxFile bounds what is read: a case of 1,024 requests takes about 100 KB.
+const maxFile = 4 << 20
+
+// Decode reads a corpus file; name is its path and its messages name it.
+func Decode(name string, r io.Reader) (*Entry, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxFile {
+		return nil, fmt.Errorf("%s: larger than %d bytes, so not a corpus case", name, maxFile)
+	}
+	var e Entry
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&e); err != nil {
+		return nil, fmt.Errorf("%s: not a corpus case: %w", name, damaged(err, len(b)))
+	}
+	if d.More() {
+		return nil, fmt.Errorf("%s: not a corpus case: text follows the JSON object", name)
+	}
+	if e.Format != Format {
+		return nil, fmt.Errorf("%s: corpus format %d, and this version reads format %d: use the version of mqaproof that wrote it (%q)", name, e.Format, Format, e.Tool)
+	}
+	if e.Subject.Name == "" || e.Property == "" {
+		return nil, fmt.Errorf("%s: not a corpus case: subject and property must be named", name)
+	}
+	if err := e.Case.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: the case is not valid: %w", name, err)
+	}
+	if m := idInName.FindStringSubmatch(filepath.Base(name)); m != nil && m[1] != e.ID() {
+		return nil, fmt.Errorf("%s: its content is that of %s, not of its name: it was edited or damaged; rename it to replay it as it is", name, e.FileName())
+	}
+	return &e, nil
+}
+
+func damaged(err error, size int) error {
+	var syntax *json.SyntaxError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("it ends after %d bytes in the middle of the object: truncated", size)
+	case errors.As(err, &syntax):
+		return fmt.Errorf("%w at byte %d", err, syntax.Offset)
+	}
+	return err
+}
