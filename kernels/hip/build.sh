@@ -26,9 +26,9 @@ mkdir -p "$out"
 # can reach the output.
 build() {
 	cd "$(dirname -- "$1")"
-	grep -v '^#' "$1" | while read -r name source options; do
+	grep -v '^#' "$1" | while read -r name source targets options; do
 		[ -n "$name" ] || continue
-		for target in gfx942 gfx950; do
+		for target in $(echo "$targets" | tr , ' '); do
 			file=$2/$name.$target.hsaco
 			# shellcheck disable=SC2086 # options are words
 			"$clang" -x hip --offload-arch=$target --offload-device-only \

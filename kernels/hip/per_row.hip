@@ -22,6 +22,8 @@
 // relu is max(x, 0), and 0 for NaN.
 //
 // Variants:
+//   WIDE       kernel per_row_wide, gfx950 only: mfma_f32_32x32x64_f8f6f4, unscaled,
+//              with head_dim/64 steps in place of head_dim/16
 //   FAULT_B08  the last tile is not written unless it is full
 #include "common.h"
 
@@ -54,13 +56,52 @@ DEVICE f32 sum_32(f32 x) {
 #endif
 }
 
-KERNEL(128) per_row(const u8* __restrict__ q, const f32* __restrict__ weights,
-                    const u8* __restrict__ cache,
-                    const i32* __restrict__ block_table,
-                    const i32* __restrict__ lengths, f32* __restrict__ logits,
-                    i64 page_bytes, i64 table_stride, i64 lengths_stride,
-                    i64 logits_stride, i32 next_n, i32 heads, i32 head_dim,
-                    i32 page, i32 max_model_len, i32 splits) {
+// STEP is how many dims one matrix-core instruction takes. A lane gives it STEP/2
+// values of its row or column, from STEP/2 * (lane / 32) on.
+#ifdef WIDE
+#define NAME per_row_wide
+enum { STEP = 64 };
+typedef i32 Operand __attribute__((ext_vector_type(8)));
+
+DEVICE Operand load_k(const u8* p) {
+  struct __attribute__((packed, aligned(4))) words {
+    Operand v;
+  };
+  return ((const words*)p)->v;
+}
+DEVICE Operand load_q(__amdgpu_buffer_rsrc_t q, u32 offset) {
+  const u32x4 lo = __builtin_amdgcn_raw_buffer_load_b128(q, offset, 0, 0);
+  const u32x4 hi = __builtin_amdgcn_raw_buffer_load_b128(q, offset + 16, 0, 0);
+  return (Operand){(i32)lo.x, (i32)lo.y, (i32)lo.z, (i32)lo.w,
+                   (i32)hi.x, (i32)hi.y, (i32)hi.z, (i32)hi.w};
+}
+DEVICE f32x16 multiply(Operand k, Operand q, f32x16 acc) {
+  // Formats 0: both e4m3. Constant scales of 0 select the unscaled form.
+  return __builtin_amdgcn_mfma_scale_f32_32x32x64_f8f6f4(k, q, acc, 0, 0, 0, 0,
+                                                         0, 0);
+}
+#else
+#define NAME per_row
+enum { STEP = 16 };
+typedef u64 Operand;
+
+DEVICE Operand load_k(const u8* p) { return load_u64_align4(p); }
+DEVICE Operand load_q(__amdgpu_buffer_rsrc_t q, u32 offset) {
+  return __builtin_bit_cast(
+      u64, __builtin_amdgcn_raw_buffer_load_b64(q, offset, 0, 0));
+}
+DEVICE f32x16 multiply(Operand k, Operand q, f32x16 acc) {
+  return __builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8(k, q, acc, 0, 0, 0);
+}
+#endif
+
+KERNEL(128) NAME(const u8* __restrict__ q, const f32* __restrict__ weights,
+                 const u8* __restrict__ cache,
+                 const i32* __restrict__ block_table,
+                 const i32* __restrict__ lengths, f32* __restrict__ logits,
+                 i64 page_bytes, i64 table_stride, i64 lengths_stride,
+                 i64 logits_stride, i32 next_n, i32 heads, i32 head_dim,
+                 i32 page, i32 max_model_len, i32 splits) {
   const i32 split = __builtin_amdgcn_workgroup_id_x();
   const i32 row = __builtin_amdgcn_workgroup_id_y();
   const i32 b = row / next_n, j = row % next_n;
@@ -96,21 +137,19 @@ KERNEL(128) per_row(const u8* __restrict__ q, const f32* __restrict__ weights,
     if (start + (i32)column < length) {
       const i32 pos = start + (i32)column;
       k = cache + pages[pos / page] * page_bytes + (i64)(pos % page) * head_dim +
-          8 * half;
+          STEP / 2 * half;
     }
     f32x16 part = 0.0f;
     for (i32 c = 0; c < heads; c += 32) {
       const i32 head = c + (i32)column;
       const bool exists = head < heads;
       const u32 q_offset =
-          exists ? (u32)(head * head_dim) + 8 * half : 0x80000000u;
+          exists ? (u32)(head * head_dim) + STEP / 2 * half : 0x80000000u;
       const f32 w = exists ? weight[head] : 0.0f;
       f32x16 acc = 0.0f;
-      for (i32 d = 0; d < head_dim; d += 16) {
-        const u64 kv = k ? load_u64_align4(k + d) : 0;
-        const u64 qv = __builtin_bit_cast(
-            u64, __builtin_amdgcn_raw_buffer_load_b64(q_row, q_offset + d, 0, 0));
-        acc = __builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8(kv, qv, acc, 0, 0, 0);
+      for (i32 d = 0; d < head_dim; d += STEP) {
+        acc = multiply(k ? load_k(k + d) : (Operand)0, load_q(q_row, q_offset + d),
+                       acc);
       }
 #pragma unroll
       for (int i = 0; i < 16; i++) part[i] = part[i] + relu(acc[i]) * w;
