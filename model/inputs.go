@@ -28,6 +28,13 @@ type Inputs struct {
 	// Visible[row] is how many local positions the row may see, by the
 	// counting oracle (not by the builder).
 	Visible []int
+
+	// As drawn; read through the accessors of decoded.go. Request i has local
+	// positions starts[i] to starts[i+1] of the flat arrays.
+	starts []int
+	states []int32   // global state of each local position
+	keys   []byte    // fp8 [local positions, HeadDim]
+	scales []float32 // [local positions]
 }
 
 // Cache is the paged KV cache of this rank in the case's layout.
@@ -36,4 +43,5 @@ type Cache struct {
 	Defined   []bool // per byte: written by some token of this step or before; the rest is what an allocator left
 	Pages     int    // physical pages; page 0 is the null page, never in use by a request, and defined
 	PageBytes int
+	Geometry  Geometry // where values and scales lie in Bytes
 }
