@@ -11,6 +11,7 @@ import (
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
 )
 
@@ -45,7 +46,7 @@ func (s *scope) compile(source string, want valueType) (*expression, error) {
 	if strings.TrimSpace(source) == "" {
 		return nil, fmt.Errorf("is empty: give %s", want)
 	}
-	prog, err := expr.Compile(source, s.options()...)
+	prog, err := expr.Compile(divideIntegers(source, want), s.options()...)
 	if err != nil {
 		return nil, s.explain(source, err)
 	}
@@ -65,6 +66,30 @@ func (s *scope) compile(source string, want valueType) (*expression, error) {
 		e.fixed = n.Value
 	}
 	return e, nil
+}
+
+// divideIntegers writes a / b as div(a, b), since the library's / always gives
+// a float. (Its own way to give an operator another meaning, expr.Operator,
+// loses type errors inside of calls.) A source that does not parse stays as it
+// is: compiling it says why. Numbers keep the float division.
+func divideIntegers(source string, want valueType) string {
+	if want == number || !strings.Contains(source, "/") {
+		return source
+	}
+	tree, err := parser.Parse(source)
+	if err != nil {
+		return source
+	}
+	ast.Walk(&tree.Node, divider{})
+	return tree.Node.String()
+}
+
+type divider struct{}
+
+func (divider) Visit(node *ast.Node) {
+	if b, ok := (*node).(*ast.BinaryNode); ok && b.Operator == "/" {
+		*node = &ast.CallNode{Callee: &ast.IdentifierNode{Value: "div"}, Arguments: []ast.Node{b.Left, b.Right}}
+	}
 }
 
 func isA(t reflect.Type, want valueType) bool {
@@ -95,7 +120,6 @@ var functions = []expr.Option{
 		}
 		return p[0].(int) / p[1].(int), nil
 	}, new(func(int, int) int)),
-	expr.Operator("/", "div"),
 	expr.Function("min", func(p ...any) (any, error) {
 		m := math.MaxInt
 		for _, v := range p {
