@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -10,8 +11,8 @@ import (
 
 // builtin is read once: the files are part of the program.
 var builtin = sync.OnceValues(func() ([]*Subject, error) {
-	subjects, err := below(hip.FS, "kernels/hip")
-	if err != nil {
+	subjects, problems := below(hip.FS, "kernels/hip")
+	if err := errors.Join(problems...); err != nil {
 		return nil, fmt.Errorf("built-in kernels: %w", err)
 	}
 	return subjects, nil

@@ -101,7 +101,7 @@ func fromManifest(dir fs.FS, shown, source string, manifest []byte, m *Manifest)
 
 // below makes the subjects of every *.yaml in dir and its folders. Those that
 // cannot be read are reported together and do not keep the others away.
-func below(dir fs.FS, shown string) ([]*Subject, error) {
+func below(dir fs.FS, shown string) ([]*Subject, []error) {
 	var out []*Subject
 	var problems []error
 	from := map[string]string{} // manifest name -> file
@@ -128,7 +128,7 @@ func below(dir fs.FS, shown string) ([]*Subject, error) {
 	if err := fs.WalkDir(dir, ".", walk); err != nil {
 		problems = append(problems, err)
 	}
-	return sorted(out), errors.Join(problems...)
+	return sorted(out), problems
 }
 
 // one makes the subjects of the manifest p of dir.
@@ -166,14 +166,14 @@ func CacheDir() (string, error) {
 }
 
 // Imported makes the subjects of every manifest below dir; an empty dir means
-// CacheDir. A folder that does not exist holds none. The error lists what is
-// damaged, one a line; the subjects are those that are not, so that one bad
-// import does not stop a run.
-func Imported(dir string) ([]*Subject, error) {
+// CacheDir. A folder that does not exist holds none. The errors say what is
+// damaged, each naming its file; the subjects are those that are not, so that
+// one bad import does not stop a run.
+func Imported(dir string) ([]*Subject, []error) {
 	if dir == "" {
 		var err error
 		if dir, err = CacheDir(); err != nil {
-			return nil, err
+			return nil, []error{err}
 		}
 	}
 	info, err := os.Stat(dir)
@@ -181,9 +181,9 @@ func Imported(dir string) ([]*Subject, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("imported kernels: %w", err)
+		return nil, []error{fmt.Errorf("imported kernels: %w", err)}
 	case !info.IsDir():
-		return nil, fmt.Errorf("imported kernels: %s is not a folder: set %s to one", dir, CacheEnv)
+		return nil, []error{fmt.Errorf("imported kernels: %s is not a folder: set %s to one", dir, CacheEnv)}
 	}
 	return below(os.DirFS(dir), filepath.ToSlash(dir))
 }

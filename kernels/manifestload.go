@@ -312,8 +312,10 @@ func (c *checker) outputs(m *Manifest, named map[string]bool) {
 			c.fail("launches", "a logits kernel has an argument with tensor logits or one with head_logits, and not both")
 		}
 	case Metadata:
-		if !named["table_out"] && !named["per_request_out"] {
-			c.fail("launches", "no argument has tensor table_out or per_request_out: a metadata kernel writes at least one")
+		for _, t := range []string{"table_out", "per_request_out"} {
+			if !named[t] {
+				c.fail("launches", "no argument has tensor %s: a metadata kernel writes table_out and per_request_out", t)
+			}
 		}
 	}
 }

@@ -127,7 +127,8 @@ func TestParseManifestMissing(t *testing.T) {
 	want := []string{
 		"m.yaml: wirings: missing: name at least one of device",
 		"m.yaml: launches: missing: a manifest describes at least one launch",
-		"m.yaml: launches: no argument has tensor table_out or per_request_out: a metadata kernel writes at least one",
+		"m.yaml: launches: no argument has tensor table_out: a metadata kernel writes table_out and per_request_out",
+		"m.yaml: launches: no argument has tensor per_request_out: a metadata kernel writes table_out and per_request_out",
 	}
 	if err == nil || err.Error() != strings.Join(want, "\n") {
 		t.Errorf("got  %v\nwant %s", err, strings.Join(want, "\n"))

@@ -7,23 +7,34 @@ import (
 	"strings"
 )
 
-// Match gives the subjects that glob names, in their order. A glob is matched
-// against the name ("hip/mfma-split"), the name, target and wiring as String
-// writes them ("hip/mfma-split gfx942 table"), and the same with colons
+// Matcher tells which subjects a glob names. It is matched against the name
+// ("hip/mfma-split"), the name, target and wiring as String writes them
+// ("hip/mfma-split gfx942 table"), and the same with colons
 // ("hip/mfma-split:gfx942:table"). In it * stands for any characters, / among
 // them, ? for one, and [a-z] for one of a set. An empty glob is every subject.
-// It is an error when nothing matches.
-func Match(glob string, subjects []*Subject) ([]*Subject, error) {
+func Matcher(glob string) (func(*Subject) bool, error) {
 	if glob == "" {
-		return slices.Clone(subjects), nil
+		return func(*Subject) bool { return true }, nil
 	}
 	re, err := globRegexp(glob)
 	if err != nil {
 		return nil, err
 	}
+	return func(s *Subject) bool {
+		return re.MatchString(s.Name) || re.MatchString(s.String()) || re.MatchString(strings.ReplaceAll(s.String(), " ", ":"))
+	}, nil
+}
+
+// Match gives the subjects that a glob names, in their order: see Matcher. It
+// is an error when there are none.
+func Match(glob string, subjects []*Subject) ([]*Subject, error) {
+	match, err := Matcher(glob)
+	if err != nil {
+		return nil, err
+	}
 	var out []*Subject
 	for _, s := range subjects {
-		if re.MatchString(s.Name) || re.MatchString(s.String()) || re.MatchString(strings.ReplaceAll(s.String(), " ", ":")) {
+		if match(s) {
 			out = append(out, s)
 		}
 	}

@@ -12,6 +12,9 @@ type RunOptions struct {
 	Budget    uint64 // instructions a wave; 0: the emulator's default
 }
 
+// Unwritten stands for a word of a metadata output that the kernel left alone.
+const Unwritten int32 = -1 << 31
+
 // Result is what one run of a subject gave. A word of an output is unwritten
 // until the kernel stores to it.
 type Result struct {
@@ -21,7 +24,7 @@ type Result struct {
 	Logits      []uint32 // float32 bits
 	Written     []bool
 
-	// Metadata kernels. An output that the kernel does not have is nil.
+	// Metadata kernels. An unwritten word is Unwritten, which is no length.
 	Table             []int32 // [B, next_n]
 	PerRequest        []int32 // [B]
 	TableWritten      []bool  // which words of Table the kernel stored
