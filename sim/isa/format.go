@@ -418,7 +418,7 @@ var (
 
 func (t *text) sdwa() {
 	in := t.in
-	if in.Enc != VOPC {
+	if in.Enc != VOPC && !isConvertFP8(in.Op) {
 		t.str(" dst_sel:")
 		t.str(sdwaSels[in.SDWA.DstSel&7])
 		t.str(" dst_unused:")
@@ -430,6 +430,16 @@ func (t *text) sdwa() {
 		t.str(" src1_sel:")
 		t.str(sdwaSels[in.SDWA.Src1Sel&7])
 	}
+}
+
+// isConvertFP8 reports whether the opcode widens fp8: its SDWA form selects a
+// byte or word of the source and always writes whole dwords.
+func isConvertFP8(op Op) bool {
+	switch op {
+	case V_CVT_F32_FP8, V_CVT_F32_BF8, V_CVT_PK_F32_FP8, V_CVT_PK_F32_BF8:
+		return true
+	}
+	return false
 }
 
 func (t *text) dpp() {

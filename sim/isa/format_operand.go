@@ -81,7 +81,7 @@ func (t *text) half(name string, first uint16, o Operand) {
 
 var specialNames = map[uint16]string{
 	235: "src_shared_base", 236: "src_shared_limit", 237: "src_private_base", 238: "src_private_limit",
-	239: "src_pops_exiting_wave_id",
+	239:     "src_pops_exiting_wave_id",
 	srcVCCZ: "src_vccz", srcEXECZ: "src_execz", srcSCC: "src_scc", srcLDSDirect: "src_lds_direct",
 }
 
