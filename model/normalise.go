@@ -2,7 +2,8 @@ package model
 
 // Normalise gives the case with every default spelled out: DCP off is World 1,
 // Rank 0, Interleave 1; no compression is Ratio 1; contiguous lengths have
-// LengthsStride NextN; no layout is BlockFlat. The case itself is unchanged.
+// LengthsStride NextN; no layout is BlockFlat; pages in order have no PageSeed.
+// The case itself is unchanged.
 func (c Case) Normalise() Case {
 	if c.DCP.World == 0 {
 		c.DCP.World = 1
@@ -18,6 +19,9 @@ func (c Case) Normalise() Case {
 	}
 	if c.Layout == "" {
 		c.Layout = BlockFlat
+	}
+	if !c.ShufflePages {
+		c.PageSeed = 0
 	}
 	return c
 }
@@ -36,9 +40,6 @@ func (c Case) Canonical() Case {
 	}
 	if c.LengthsStride == c.NextN {
 		c.LengthsStride = 0
-	}
-	if !c.ShufflePages {
-		c.PageSeed = 0
 	}
 	return c
 }

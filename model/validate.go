@@ -15,13 +15,13 @@ const (
 	MaxExtraPages   = 1 << 12
 	MaxStride       = 1 << 12 // LengthsStride
 	MaxWorld        = 1 << 10
-	MaxInterleave   = 1 << 24
+	MaxInterleave   = 1 << 20 // world*interleave stays an int32
 	MaxRatio        = 1 << 12
 	MaxTotalContext = 1 << 24 // global tokens of all requests together
 	MaxQBytes       = 1 << 27
 	MaxCacheBytes   = 1 << 28
 	MaxTableEntries = 1 << 24 // block table
-	MaxLogits       = 1 << 28 // rows * MaxModelLen
+	MaxLogits       = 1 << 27 // rows * MaxModelLen
 )
 
 // Validate says what is wrong with the case, as one error that names the
