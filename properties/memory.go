@@ -6,6 +6,7 @@ import (
 
 	"mqaproof/kernels"
 	"mqaproof/model"
+	"mqaproof/model/profile"
 	"mqaproof/sim/gpu"
 )
 
@@ -119,7 +120,7 @@ func checkInvariance(ctx context.Context, e *evidence) (*Violation, error) {
 		do   func(*model.Case, *kernels.RunOptions)
 	}{
 		{"with its requests in reverse order", func(c *model.Case, _ *kernels.RunOptions) { *c = reverseRequests(*c) }},
-		{"with its physical pages renamed", func(c *model.Case, _ *kernels.RunOptions) { c.ShufflePages = !c.ShufflePages }},
+		{"with its physical pages renamed", func(c *model.Case, _ *kernels.RunOptions) { *c = model.RenamePages(*c, e.c.Seed+1) }},
 		{"with its tensors elsewhere", func(_ *model.Case, o *kernels.RunOptions) { o.Placement = e.c.Seed | 1 }},
 	}
 	try := func(what string, use ...int) (*Violation, error) {
@@ -203,11 +204,9 @@ func (e *evidence) differs(other *kernels.Result, row, there int) (pos int, want
 		x, xw := e.at(row, pos)
 		i := there*other.Width + pos
 		y, yw := other.Logits[i], other.Written[i]
-		if xw != yw || (xw && x != y && !(isNaN(x) && isNaN(y))) {
+		if xw != yw || (xw && !profile.Same(x, y)) {
 			return pos, word(x, xw), word(y, yw)
 		}
 	}
 	return -1, "", ""
 }
-
-func isNaN(bits uint32) bool { return bits&0x7fffffff > 0x7f800000 }

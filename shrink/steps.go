@@ -64,7 +64,7 @@ var parallelOff = edit(
 )
 
 var compressionOff = edit(
-	func(c model.Case) []int { return below(max(c.Ratio, 1), 0, 2) },
+	func(c model.Case) []int { return below(c.Ratio, 0, 2) },
 	func(c *model.Case, r int) { c.Ratio = r },
 )
 
