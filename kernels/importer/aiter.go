@@ -114,6 +114,8 @@ func (v aiterVariant) plan(pkg, target string, d aiterDefaults, s shape) *plan {
 		}
 		if s.page > 1 {
 			p.Layouts = []model.Layout{model.BlockFlat}
+		} else {
+			p.Optional = []string{"KVBlockSize", "stride_scale_token"} // before there were pages
 		}
 	} else if s.page != 1 {
 		p.Problem = fmt.Sprintf("it addresses single tokens: page %d is not possible, only 1 is", s.page)

@@ -12,6 +12,7 @@ Run as `python compile.py JOB.json RESULT.json`. The job is one JSON object:
     constexprs   parameter -> value
     attrs        parameter -> [[name, value], ...], e.g. [["tt.divisibility", 16]]
     required     parameters that the function must have
+    optional     those of constexprs that the function may lack
     returns      outside function -> the constant that a call to it gives
     options      compiler options, e.g. {"num_warps": 4}
     out          where the code object goes
@@ -83,6 +84,19 @@ def bound_names(statement):
 def read_names(node):
     """Names that a node reads anywhere inside."""
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+
+def outside_names(function):
+    """Names that a function takes from its module, where it is defined or when it runs."""
+    local = {p.arg for p in ast.walk(function.args) if isinstance(p, ast.arg)}
+    inside = set()
+    for statement in function.body:
+        inside |= read_names(statement)
+        local |= {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    around = read_names(function.args)
+    for decorator in function.decorator_list:
+        around |= read_names(decorator)
+    return (inside - local) | around
 
 
 def only_jit(function):
@@ -171,8 +185,11 @@ def extract(tree, function, job):
                 if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
                     statement = Imports(where, job).visit(statement)
             kept[(index, "")] = statement
-            inside = bound_names(statement) if not isinstance(statement, ast.FunctionDef) else set()
-            todo.extend((n, where_next) for n in sorted(read_names(statement)) if n not in inside)
+            if isinstance(statement, ast.FunctionDef):
+                needs = outside_names(statement)
+            else:
+                needs = read_names(statement) - bound_names(statement)
+            todo.extend((n, where_next) for n in sorted(needs))
         # A name bound nowhere at module level is a local, a parameter or a builtin.
         if name not in binders and name in job["returns"] and not hasattr(builtins, name):
             kept[(-1, name)] = ast.parse("def %s(*_):\n    return %r\n" % (name, job["returns"][name])).body[0]
@@ -216,8 +233,8 @@ def signature_of(function, job):
             signature[name] = kind
         else:
             raise Failure(SOURCE, "%s has a parameter %r that this importer does not know: the kernel's interface has changed" % (label, name))
-    for name in list(job["constexprs"]) + [n for n in job["required"]]:
-        if name not in signature:
+    for name in list(job["constexprs"]) + job["required"]:
+        if name not in signature and name not in job["optional"]:
             raise Failure(SOURCE, "%s has no parameter %r: the kernel's interface has changed" % (label, name))
     return signature
 
@@ -270,12 +287,13 @@ def compile_job(job):
         raise Failure(NO_TRITON, "%s has no usable triton%s: %s" % (sys.executable, " with Gluon" if gluon else "", error)) from None
 
     names = list(signature)
+    constexprs = {n: v for n, v in job["constexprs"].items() if n in signature}
     attrs = {(names.index(n),): [tuple(a) for a in v] for n, v in job["attrs"].items() if n in signature and signature[n] != "constexpr"}
     with tempfile.TemporaryDirectory() as folder:
         # The compiler's own cache would keep a copy of every kernel in the user's home.
         os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "cache")
         try:
-            source = Source(fn=load(text, function.name, folder), signature=signature, constexprs=dict(job["constexprs"]), attrs=attrs)
+            source = Source(fn=load(text, function.name, folder), signature=signature, constexprs=constexprs, attrs=attrs)
             kernel = triton.compile(source, target=GPUTarget("hip", job["target"], 64), options=dict(job["options"]))
         except Exception as error:
             lines = [l.strip() for l in str(error).splitlines() if l.strip()]
@@ -309,7 +327,8 @@ def main():
         job = json.load(f)
     for field in ("constexprs", "attrs", "returns", "options", "types"):
         job[field] = job.get(field) or {}
-    job["required"] = job.get("required") or []
+    for field in ("required", "optional"):
+        job[field] = job.get(field) or []
     job["shown"] = job.get("shown") or job["file"]
     status = 0
     try:

@@ -13,16 +13,21 @@ import (
 // token of a request should see the most positions, and sees the fewest.
 const backwards = "context_length - pid_next_n"
 
-// describe is the manifest of a compiled plan.
-func (p *plan) describe(c *compiled, about, objectFile string) (*kernels.Manifest, error) {
+// kernel is the entry point in the code object that triton made.
+func (p *plan) kernel(c *compiled) (*codeobject.Kernel, error) {
 	file, err := codeobject.ReadTarget(c.object, p.Target)
 	if err != nil {
 		return nil, fmt.Errorf("%s: the code object that triton made: %w", p.Name, err)
 	}
 	k, err := file.Kernel(c.Kernel)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.Name, err)
+		return nil, fmt.Errorf("%s: the code object that triton made: %w", p.Name, err)
 	}
+	return k, nil
+}
+
+// describe is the manifest of a compiled plan; k is its entry point.
+func (p *plan) describe(c *compiled, k *codeobject.Kernel, about, objectFile string) (*kernels.Manifest, error) {
 	args, err := p.args(c, k)
 	if err != nil {
 		return nil, err

@@ -80,6 +80,10 @@ type work struct {
 func compilers() int { return min(runtime.NumCPU(), 8) }
 
 func (w *work) all(ctx context.Context, plans []*plan) ([]string, error) {
+	plans, err := w.possible(plans)
+	if err != nil {
+		return nil, err
+	}
 	paths, errs := make([]string, len(plans)), make([]error, len(plans))
 	var g errgroup.Group
 	g.SetLimit(compilers())
@@ -106,11 +110,27 @@ func (w *work) all(ctx context.Context, plans []*plan) ([]string, error) {
 	return made, errors.Join(errs...)
 }
 
+// possible leaves out the shapes that a kernel cannot have, and says so. It is
+// an error when none is left.
+func (w *work) possible(plans []*plan) ([]*plan, error) {
+	var left []*plan
+	var problems []error
+	for _, p := range plans {
+		if p.Problem == "" {
+			left = append(left, p)
+			continue
+		}
+		w.progress(fmt.Sprintf("leaving out %s: %s", p.Name, p.Problem))
+		problems = append(problems, fmt.Errorf("%s: %s: %s", w.src.label(), p.Name, p.Problem))
+	}
+	if len(left) == 0 {
+		return nil, errors.Join(problems...)
+	}
+	return left, nil
+}
+
 // one compiles and writes a plan, or finds it written.
 func (w *work) one(ctx context.Context, p *plan) (string, error) {
-	if p.Problem != "" {
-		return "", fmt.Errorf("%s: %s: %s", w.src.label(), p.Name, p.Problem)
-	}
 	name, text, err := w.src.read(p.Files)
 	if err != nil {
 		return "", err
@@ -132,7 +152,11 @@ func (w *work) one(ctx context.Context, p *plan) (string, error) {
 	}
 	about := fmt.Sprintf("%s, from %s, %s:%d (sha256 %s), compiled by triton %s; code object sha256 %s, import %s",
 		p.What, w.src.label(), name, c.Line, short(text), c.Triton, short(c.object), key)
-	m, err := p.describe(c, about, path.Base(p.Name)+".hsaco")
+	k, err := p.kernel(c)
+	if err != nil {
+		return "", err
+	}
+	m, err := p.describe(c, k, about, path.Base(p.Name)+".hsaco")
 	if err != nil {
 		return "", err
 	}

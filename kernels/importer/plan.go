@@ -20,6 +20,7 @@ type plan struct {
 
 	Target     string
 	Constexprs map[string]any
+	Optional   []string       // of those, the ones that earlier versions lack without making a difference
 	Returns    map[string]any // constant answers of functions that the file imports from its package
 	Options    map[string]any
 	Params     map[string]param // every parameter that a known version of the function has

@@ -116,6 +116,7 @@ type job struct {
 	Constexprs map[string]any     `json:"constexprs"`
 	Attrs      map[string][][]any `json:"attrs"`
 	Required   []string           `json:"required"`
+	Optional   []string           `json:"optional"`
 	Returns    map[string]any     `json:"returns"`
 	Options    map[string]any     `json:"options"`
 	Out        string             `json:"out"`
@@ -146,7 +147,7 @@ func newJob(p *plan, label string) job {
 	j := job{
 		Package: label, Function: p.Function, Target: p.Target,
 		Types: map[string]string{}, Constexprs: p.Constexprs, Attrs: map[string][][]any{},
-		Required: p.Required, Returns: p.Returns, Options: p.Options,
+		Required: p.Required, Optional: p.Optional, Returns: p.Returns, Options: p.Options,
 	}
 	for name, prm := range p.Params {
 		j.Types[name] = prm.tritonType(p.Target)
