@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"mqaproof/model/fp8"
@@ -191,6 +192,16 @@ func TestMulAddAllocatesNothing(t *testing.T) {
 			t.Errorf("%s: %v allocations a tile", rule.Name, n)
 		}
 	}
+}
+
+func TestShortSlicesPanicWithTheShape(t *testing.T) {
+	defer func() {
+		if said := fmt.Sprint(recover()); !strings.Contains(said, "16x16x32 needs 512, 512, 256 and 256") {
+			t.Errorf("panic says %q", said)
+		}
+	}()
+	c := make([]float32, 256)
+	CDNA3.MulAdd(fp8.E4M3FN, fp8.E4M3FN, 16, 16, 32, make([]byte, 512), make([]byte, 511), c, c)
 }
 
 func TestFindAndCheck(t *testing.T) {

@@ -10,13 +10,6 @@ const (
 	Floor                 // toward minus infinity
 )
 
-func (r Rounding) String() string {
-	if r == Floor {
-		return "floor"
-	}
-	return "trunc"
-}
-
 // Cut is an alignment: the fraction bits that are kept below the common
 // exponent, and how the rest is dropped.
 type Cut struct {

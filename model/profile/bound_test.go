@@ -109,6 +109,62 @@ func TestBoundHolds(t *testing.T) {
 	}
 }
 
+// hostile are vectors made to lose as much as a rule can lose: every product
+// but one just below the cut, and sums that nearly cancel.
+func hostile(r *rand.Rand, f fp8.Format, dim int) (q, k []byte) {
+	q, k = make([]byte, dim), make([]byte, dim)
+	large, small := r.IntN(3), 1+r.IntN(12)
+	for d := range q {
+		switch {
+		case d%16 < large:
+			q[d], k[d] = f.Top()-byte(r.IntN(2)), f.Top()-byte(r.IntN(2))
+		default:
+			q[d], k[d] = byte(1+r.IntN(small)), byte(1+r.IntN(8*small))
+		}
+		if r.IntN(2) == 0 {
+			q[d] |= 0x80
+		}
+	}
+	if r.IntN(2) == 0 { // the second half takes the large products back
+		for d := range dim / 2 {
+			if q[d]&0x7f >= f.Top()-1 {
+				q[dim/2+d], k[dim/2+d] = q[d]^0x80, k[d]
+			}
+		}
+	}
+	return q, k
+}
+
+func TestDotBoundHolds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(25, 26))
+	for _, m := range machines {
+		closest, inexact := 0.0, 0
+		for range 20000 {
+			dim := 32 << rng.IntN(3)
+			q, k := hostile(rng, m.Format, dim)
+			size, err := Measure(m.Format, q, k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := []float32{0}
+			m.Rule.MulAdd(m.Format, m.Format, 1, 1, dim, q, k, d, d)
+			e := math.Abs(float64(d[0]) - size.Dot) // exact: both are multiples of 2^-60 below 2^25
+			bound := matrixBound(m.Rule, m.Format, (dim+m.Rule.Group-1)/m.Rule.Group, size)
+			if e > bound {
+				t.Fatalf("%s, dim %d: error %g is beyond the bound %g for %+v", m.Target, dim, e, bound, size)
+			}
+			if e > 0 {
+				inexact++
+				closest = max(closest, e/bound)
+			}
+		}
+		t.Logf("%s: largest error is %.2g of the bound; %d of 20000 dots inexact", m.Target, closest, inexact)
+		if inexact == 0 || closest < 0.01 {
+			t.Errorf("%s: the largest error is only %.2g of the bound", m.Target, closest)
+		}
+	}
+}
+
 // TestBoundIsTight holds the bound to what it is for: small beside the size of
 // the logit's terms, so that wrong kernels do not hide below it.
 func TestBoundIsTight(t *testing.T) {
@@ -231,6 +287,11 @@ func TestBoundOverflowsAndErrors(t *testing.T) {
 		if _, err := Bound(nil, test.format, test.dim, test.sizes, test.w, test.scale); err == nil || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: error %v does not say %q", test.name, err, test.says)
 		}
+	}
+	coarse := *matrixcore.CDNA3
+	coarse.Acc.Bits = 1 // so few bits that no error is excluded
+	if got, err := Bound(&coarse, f, 128, size, []float32{1}, 1); err != nil || !math.IsInf(got, 1) {
+		t.Errorf("a rule of one bit: bound %v, %v, want +Inf", got, err)
 	}
 	for name, b := range map[string]struct{ w, scale float32 }{
 		"weight":           {0x1p127, 2},

@@ -28,21 +28,19 @@ func Measure(f fp8.Format, q, k []byte) (Size, error) {
 	if !f.Valid() {
 		return Size{}, fmt.Errorf("profile: %v is no fp8 format", f)
 	}
+	t := &views[f]
 	var dot, sum int64
-	top := math.MinInt
-	for d := range q {
-		if f.IsNaN(q[d]) || f.IsNaN(k[d]) {
+	top := 2 * noExp
+	k = k[:len(q)]
+	for d, b := range q {
+		x, y := &t[b], &t[k[d]]
+		if x.nan || y.nan {
 			return Size{}, fmt.Errorf("profile: dim %d is NaN, which has no size", d)
 		}
-		p := int64(f.Fixed(q[d])) * int64(f.Fixed(k[d]))
-		if p == 0 {
-			continue
-		}
+		p := int64(x.fixed) * int64(y.fixed)
 		dot += p
 		sum += max(p, -p)
-		_, eq := f.Split(q[d])
-		_, ek := f.Split(k[d])
-		top = max(top, eq+ek)
+		top = max(top, int(x.exp)+int(y.exp))
 	}
 	unit := float64(f.MinSubnormal()) * float64(f.MinSubnormal())
 	s := Size{Dot: float64(dot) * unit, Sum: float64(sum) * unit}
@@ -50,6 +48,31 @@ func Measure(f fp8.Format, q, k []byte) (Size, error) {
 		s.Top = math.Ldexp(1, top)
 	}
 	return s, nil
+}
+
+// view is what Measure looks up of one code: its value in smallest subnormals
+// and its exponent, noExp for a zero.
+type view struct {
+	fixed int32
+	exp   int16
+	nan   bool
+}
+
+// noExp is so low that a product with a zero never has the largest exponent.
+const noExp = -1000
+
+var views = [...][256]view{fp8.E4M3FN: buildViews(fp8.E4M3FN), fp8.E4M3FNUZ: buildViews(fp8.E4M3FNUZ)}
+
+func buildViews(f fp8.Format) (t [256]view) {
+	for i := range t {
+		b := byte(i)
+		sig, exp := f.Split(b)
+		if sig == 0 {
+			exp = noExp
+		}
+		t[i] = view{fixed: f.Fixed(b), exp: int16(exp), nan: f.IsNaN(b)}
+	}
+	return t
 }
 
 // MeasureRow is the sizes of a row's dots with one token, a head each.
