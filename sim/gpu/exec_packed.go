@@ -1,0 +1,259 @@
+package gpu
+
+import (
+	"mqaproof/sim/isa"
+)
+
+func registerPacked(add func(isa.Op, compiler)) {
+	add(isa.V_PK_FMA_F32, packedF32(laneVFmaF32, 3))
+	add(isa.V_PK_MUL_F32, packedF32(laneVMulF32, 2))
+	add(isa.V_PK_ADD_F32, packedF32(laneVAddF32, 2))
+	add(isa.V_PK_MOV_B32, packedMov)
+
+	for op, f := range packed16 {
+		add(op, packedHalves(f.fn, f.n, f.float))
+	}
+	for op, f := range dots {
+		add(op, dot(f))
+	}
+}
+
+// packedSource is one float32 of a source of a packed float32 instruction.
+type packedSource struct {
+	vectorSource
+	mod signMod
+}
+
+// packedPick is the dword of source n that op_sel chooses. Scalars and
+// registers are pairs; a constant has one dword that is known, its low one.
+func packedPick(in *isa.Inst, n int, high bool) (vectorSource, error) {
+	s, err := vector(in.Src[n], typeB64, n)
+	if err != nil {
+		return s[0], err
+	}
+	if in.Src[n].Kind == isa.Const {
+		if high && in.Src[n].Value != 0 {
+			return s[0], unsupported("the high dword of a packed constant")
+		}
+		k := new(vreg)
+		fill(k, in.Src[n].Value)
+		s[0].konst = k
+		return s[0], nil
+	}
+	if high {
+		return s[1], nil
+	}
+	return s[0], nil
+}
+
+// packedF32 compiles two float32 operations on pairs of registers: op_sel and
+// op_sel_hi choose the dwords that the low and the high result are made of.
+func packedF32(f narrowFn, n int) compiler {
+	return func(in *isa.Inst, _ *Program) (execFn, error) {
+		if in.Clamp || in.OMod != 0 || in.Abs != 0 {
+			return nil, unsupported("clamp, omod or abs on packed float32")
+		}
+		d, err := vectorReg(in.Dst)
+		if err != nil {
+			return nil, err
+		}
+		var half [2][3]packedSource
+		modified := false
+		alias := false // the low result overwrites a source of the high one
+		for h, sel := range [2]uint8{in.OpSel, in.OpSelHi} {
+			neg := [2]uint8{in.Neg, in.NegHi}[h]
+			for i := range 3 {
+				s := &half[h][i]
+				s.kind = fromNothing
+				if i >= n {
+					continue
+				}
+				if s.vectorSource, err = packedPick(in, i, sel>>i&1 != 0); err != nil {
+					return nil, err
+				}
+				s.mod = sign(neg>>i&1 != 0, false, signBit32)
+				modified = modified || s.mod.flip != 0
+				alias = alias || h == 1 && s.kind == fromVGPR && s.vgpr == d
+			}
+		}
+		operand := func(w *Wave, s *packedSource, slot int) *vreg {
+			v := s.get(w)
+			if v == nil {
+				return nil
+			}
+			m := &w.scratch.mod[slot]
+			if s.mod.flip != 0 {
+				s.mod.apply(m, v)
+				v = m
+			}
+			if w.mode&(1<<4) == 0 {
+				flushLanes(m, v)
+				v = m
+			}
+			return v
+		}
+		general := func(w *Wave) {
+			out := &w.scratch.out
+			for h := range half {
+				s := &half[h]
+				f(&out[h], operand(w, &s[0], 0), operand(w, &s[1], 2), operand(w, &s[2], 4))
+				if w.mode&(1<<5) == 0 {
+					flushLanes(&out[h], &out[h])
+				}
+			}
+			merge(&w.V[d], &out[0], w.EXEC)
+			merge(&w.V[d+1], &out[1], w.EXEC)
+		}
+		if modified || alias {
+			return general, nil
+		}
+		l, h := half[0], half[1]
+		return func(w *Wave) {
+			if w.EXEC != allLanes || w.mode&modeDenorm32 != modeDenorm32 {
+				general(w)
+				return
+			}
+			f(&w.V[d], l[0].get(w), l[1].get(w), l[2].get(w))
+			f(&w.V[d+1], h[0].get(w), h[1].get(w), h[2].get(w))
+		}, nil
+	}
+}
+
+// packedMov makes a pair of a dword of each source: op_sel picks it.
+func packedMov(in *isa.Inst, _ *Program) (execFn, error) {
+	if in.Neg != 0 || in.NegHi != 0 || in.Clamp || in.Abs != 0 || in.OMod != 0 {
+		return nil, unsupported("a modifier of v_pk_mov_b32")
+	}
+	d, err := vectorReg(in.Dst)
+	if err != nil {
+		return nil, err
+	}
+	a, err := packedPick(in, 0, in.OpSel&1 != 0)
+	if err != nil {
+		return nil, err
+	}
+	b, err := packedPick(in, 1, in.OpSel&2 != 0)
+	return func(w *Wave) {
+		out := &w.scratch.out
+		out[0], out[1] = *a.get(w), *b.get(w)
+		merge(&w.V[d], &out[0], w.EXEC)
+		merge(&w.V[d+1], &out[1], w.EXEC)
+	}, err
+}
+
+// half is one 16-bit operation; its operands are in the low bits.
+type half struct {
+	n     int
+	float bool
+	fn    func(x, y, z uint32) uint32
+}
+
+var packed16 = map[isa.Op]half{
+	isa.V_PK_ADD_U16:     {2, false, func(x, y, _ uint32) uint32 { return x + y }},
+	isa.V_PK_SUB_U16:     {2, false, func(x, y, _ uint32) uint32 { return x - y }},
+	isa.V_PK_ADD_I16:     {2, false, func(x, y, _ uint32) uint32 { return x + y }},
+	isa.V_PK_SUB_I16:     {2, false, func(x, y, _ uint32) uint32 { return x - y }},
+	isa.V_PK_MUL_LO_U16:  {2, false, func(x, y, _ uint32) uint32 { return x * y }},
+	isa.V_PK_MAD_U16:     {3, false, func(x, y, z uint32) uint32 { return x*y + z }},
+	isa.V_PK_MAD_I16:     {3, false, func(x, y, z uint32) uint32 { return x*y + z }},
+	isa.V_PK_LSHLREV_B16: {2, false, func(x, y, _ uint32) uint32 { return y << (x & 15) }},
+	isa.V_PK_LSHRREV_B16: {2, false, func(x, y, _ uint32) uint32 { return y & 0xffff >> (x & 15) }},
+	isa.V_PK_ASHRREV_I16: {2, false, func(x, y, _ uint32) uint32 { return uint32(int16(y) >> (x & 15)) }},
+	isa.V_PK_MAX_U16:     {2, false, func(x, y, _ uint32) uint32 { return max(x&0xffff, y&0xffff) }},
+	isa.V_PK_MIN_U16:     {2, false, func(x, y, _ uint32) uint32 { return min(x&0xffff, y&0xffff) }},
+	isa.V_PK_MAX_I16:     {2, false, func(x, y, _ uint32) uint32 { return uint32(max(int16(x), int16(y))) }},
+	isa.V_PK_MIN_I16:     {2, false, func(x, y, _ uint32) uint32 { return uint32(min(int16(x), int16(y))) }},
+	isa.V_PK_ADD_F16: {2, true, func(x, y, _ uint32) uint32 {
+		return uint32(f32ToF16(f32(addF32(f16ToF32(uint16(x)), f16ToF32(uint16(y))))))
+	}},
+	isa.V_PK_MUL_F16: {2, true, func(x, y, _ uint32) uint32 {
+		return uint32(f32ToF16(f32(mulF32(f16ToF32(uint16(x)), f16ToF32(uint16(y))))))
+	}},
+	isa.V_PK_FMA_F16: {3, true, func(x, y, z uint32) uint32 {
+		return uint32(fmaF16(uint16(x), uint16(y), uint16(z)))
+	}},
+}
+
+// packedHalves compiles two 16-bit operations on the halves of dwords.
+func packedHalves(f func(x, y, z uint32) uint32, n int, float bool) compiler {
+	return func(in *isa.Inst, _ *Program) (execFn, error) {
+		if in.Clamp || in.OMod != 0 || in.Abs != 0 || !float && (in.Neg != 0 || in.NegHi != 0) {
+			return nil, unsupported("a modifier of packed 16-bit operations")
+		}
+		d, err := vectorReg(in.Dst)
+		if err != nil {
+			return nil, err
+		}
+		src := [3]vectorSource{{kind: fromNothing}, {kind: fromNothing}, {kind: fromNothing}}
+		for i := range n {
+			o := in.Src[i]
+			if o.Kind == isa.Const && !(o.Value == 0) {
+				return nil, unsupported("a constant in packed 16-bit operations")
+			}
+			s, err := vector(o, typeB32, i)
+			if err != nil {
+				return nil, err
+			}
+			src[i] = s[0]
+		}
+		sel, selHi, neg, negHi := in.OpSel, in.OpSelHi, in.Neg, in.NegHi
+		pickHalf := func(x uint32, sel, neg uint8, i int) uint32 {
+			return x>>(uint(sel>>i&1)*16)&0xffff ^ uint32(neg>>i&1)<<15
+		}
+		return func(w *Wave) {
+			var v [3]*vreg
+			for i := range v {
+				if v[i] = src[i].get(w); v[i] == nil {
+					v[i] = v[0]
+				}
+			}
+			out := &w.scratch.out[0]
+			for i := range out {
+				x, y, z := v[0][i], v[1][i], v[2][i]
+				lo := f(pickHalf(x, sel, neg, 0), pickHalf(y, sel, neg, 1), pickHalf(z, sel, neg, 2))
+				hi := f(pickHalf(x, selHi, negHi, 0), pickHalf(y, selHi, negHi, 1), pickHalf(z, selHi, negHi, 2))
+				out[i] = lo&0xffff | hi<<16
+			}
+			merge(&w.V[d], out, w.EXEC)
+		}, nil
+	}
+}
+
+// dots are the integer dot products: they wrap, as the ISA text adds in 32 bits.
+var dots = map[isa.Op]func(x, y, z uint32) uint32{
+	isa.V_DOT2_I32_I16: func(x, y, z uint32) uint32 {
+		return z + uint32(int32(int16(x))*int32(int16(y))) + uint32(int32(x)>>16*(int32(y)>>16))
+	},
+	isa.V_DOT2_U32_U16: func(x, y, z uint32) uint32 {
+		return z + x&0xffff*(y&0xffff) + x>>16*(y>>16)
+	},
+	isa.V_DOT4_I32_I8: func(x, y, z uint32) uint32 {
+		for i := 0; i < 32; i += 8 {
+			z += uint32(int32(int8(x>>i)) * int32(int8(y>>i)))
+		}
+		return z
+	},
+	isa.V_DOT4_U32_U8: func(x, y, z uint32) uint32 {
+		for i := 0; i < 32; i += 8 {
+			z += x >> i & 0xff * (y >> i & 0xff)
+		}
+		return z
+	},
+}
+
+func dot(f func(x, y, z uint32) uint32) compiler {
+	return func(in *isa.Inst, _ *Program) (execFn, error) {
+		if in.Neg != 0 || in.NegHi != 0 || in.OpSel != 0 || in.OpSelHi&7 != 7 {
+			return nil, unsupported("neg or op_sel of a dot product")
+		}
+		x, err := resolveLanes(in, typeB32, "iii", false)
+		if err != nil {
+			return nil, err
+		}
+		return x.narrowStep(func(d, a, b, c *vreg) {
+			for i := range d {
+				d[i] = f(a[i], b[i], c[i])
+			}
+		}, nil), nil
+	}
+}
