@@ -22,6 +22,9 @@ func (r *Rule) MulAdd(fa, fb fp8.Format, m, n, k int, a, bt []byte, c, d []float
 		panic(fmt.Sprintf("matrixcore: %dx%dx%d needs %d, %d, %d and %d elements of a, bt, c and d, not %d, %d, %d and %d",
 			m, n, k, m*k, n*k, m*n, m*n, len(a), len(bt), len(c), len(d)))
 	}
+	if !fa.Valid() || !fb.Valid() {
+		panic(fmt.Sprintf("matrixcore: operands are %v and %v, want e4m3fn or e4m3fnuz", fa, fb))
+	}
 	switch {
 	case r.fitsLate(k):
 		r.mulAddLate(fa, fb, m, n, k, a, bt, c, d)

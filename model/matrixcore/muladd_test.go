@@ -194,14 +194,27 @@ func TestMulAddAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestShortSlicesPanicWithTheShape(t *testing.T) {
-	defer func() {
-		if said := fmt.Sprint(recover()); !strings.Contains(said, "16x16x32 needs 512, 512, 256 and 256") {
-			t.Errorf("panic says %q", said)
-		}
-	}()
+func TestMistakesPanicWithAMessage(t *testing.T) {
 	c := make([]float32, 256)
-	CDNA3.MulAdd(fp8.E4M3FN, fp8.E4M3FN, 16, 16, 32, make([]byte, 512), make([]byte, 511), c, c)
+	tests := []struct {
+		name string
+		f    fp8.Format
+		bt   int
+		says string
+	}{
+		{"short slice", fp8.E4M3FN, 511, "16x16x32 needs 512, 512, 256 and 256"},
+		{"no format", 0, 512, "want e4m3fn or e4m3fnuz"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			defer func() {
+				if said := fmt.Sprint(recover()); !strings.Contains(said, test.says) {
+					t.Errorf("panic says %q, want %q", said, test.says)
+				}
+			}()
+			CDNA3.MulAdd(fp8.E4M3FN, test.f, 16, 16, 32, make([]byte, 512), make([]byte, test.bt), c, c)
+		})
+	}
 }
 
 func TestFindAndCheck(t *testing.T) {

@@ -10,7 +10,8 @@ import (
 )
 
 // The kernels as their sources say it, written out lane by lane and register by
-// register with none of the profiles' data: what a profile must equal.
+// register with none of the profiles' data: what a profile must equal. A product
+// that the kernel rounds is converted, so that no compiler fuses it.
 
 // matrix is one matrix-core instruction for one output: acc + a*b over its k.
 func (o oracle) matrix(a, b []byte, acc float32) float32 {
@@ -38,7 +39,7 @@ func (o oracle) naive(s sample, t int) float32 {
 		for d := range s.dim {
 			dot = exactOrNaN(o.p.Format.Decode(s.row.Q[h*s.dim+d]), o.p.Format.Decode(s.token(t)[d]), dot)
 		}
-		product := max0(dot) * w
+		product := float32(max0(dot) * w)
 		sum += product
 	}
 	return sum * s.scales[t]
@@ -89,7 +90,7 @@ func (o oracle) stage1(s sample, t int) float32 {
 	for h, w := range s.row.Weights {
 		acc := o.dotBySteps(s.row.Q[h*s.dim:(h+1)*s.dim], s.token(t), 32)
 		scaled := acc * s.scales[t]
-		logit := max0(scaled) * w
+		logit := float32(max0(scaled) * w)
 		if h == 0 {
 			sum = logit
 		} else {
@@ -110,7 +111,7 @@ func (o oracle) perRow(s sample, t, step int) float32 {
 			if h < heads {
 				q, w = s.row.Q[h*s.dim:(h+1)*s.dim], s.row.Weights[h]
 			}
-			product := max0(o.dotBySteps(s.token(t), q, step)) * w
+			product := float32(max0(o.dotBySteps(s.token(t), q, step)) * w)
 			part[column] += product
 		}
 	}
