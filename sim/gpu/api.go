@@ -45,12 +45,13 @@ const (
 type Fault struct {
 	Kind      FaultKind
 	Space     string // "global", "lds", "scratch", "kernarg"
-	Buffer    string // nearest tensor by address: the one below the address, or "" when none
+	Buffer    string // nearest tensor by address, or "" when none
 	Offset    int64  // bytes from that tensor's start
 	Addr      uint64
-	Size      int // bytes of the access
-	PC        uint64
+	Size      int    // bytes of the access
+	PC        uint64 // in the code object's own addresses, as a disassembler shows them
 	Inst      string // disassembly
+	Detail    string // what else is known, such as the other workgroup of a race
 	Workgroup [3]uint32
 	Wave      int // wave within the workgroup
 	Lane      int
@@ -58,8 +59,16 @@ type Fault struct {
 }
 
 func (f Fault) String() string {
-	return fmt.Sprintf("%s: %s%+d (%d bytes at %#x) by workgroup %v wave %d lane %d at pc %#x: %s",
-		f.Kind, f.Buffer, f.Offset, f.Size, f.Addr, f.Workgroup, f.Wave, f.Lane, f.PC, f.Inst)
+	name := f.Buffer
+	if name == "" {
+		name = f.Space
+	}
+	s := fmt.Sprintf("%s: %s%+d (%d bytes at %#x) by workgroup %v wave %d lane %d at pc %#x: %s",
+		f.Kind, name, f.Offset, f.Size, f.Addr, f.Workgroup, f.Wave, f.Lane, f.PC, f.Inst)
+	if f.Detail != "" {
+		s += " (" + f.Detail + ")"
+	}
+	return s
 }
 
 // TrapKind says why a run could not go on.

@@ -45,6 +45,10 @@ type Wave struct {
 
 	stop    bool // the loop leaves after the current instruction: end, barrier or trap
 	scratch laneScratch
+
+	private private // scratch memory of its lanes
+	ticks   uint64  // what the clock shows
+	addr32  vreg    // LDS addresses of the current instruction
 }
 
 // laneScratch is room for the intermediate vectors of one instruction: copies
