@@ -198,7 +198,12 @@ func (t *text) sopk() {
 		}
 		t.sep()
 		t.hwreg(imm)
-		t.op(in.Src[0], slot{inSSrc, 1, numInt})
+		if in.Op == S_SETREG_IMM32_B32 {
+			t.sep()
+			t.immediate(in.Src[0].Value)
+		} else {
+			t.op(in.Src[0], slot{inSSrc, 1, numInt})
+		}
 		return
 	case inLabel:
 		t.op(in.Dst, t.sh.dst)
@@ -247,8 +252,9 @@ func (t *text) smem() {
 		data = in.Src[0]
 		n = 1
 	}
-	if t.sh.dst.in == inImm8 {
-		t.arg(strconv.Itoa(int(in.Src[0].Value)))
+	if t.sh.dst.in == inImm8 { // s_atc_probe
+		t.sep()
+		t.decimalOrHex(uint16(in.Src[0].Value))
 		n = 1
 	} else {
 		t.op(data, t.sh.dst)
@@ -321,6 +327,9 @@ func (t *text) vector() {
 		return
 	case in.Op == V_BITOP3_B16 || in.Op == V_BITOP3_B32:
 		t.bitop3()
+	case in.Enc == VOP3 && (in.Op == V_PERMLANE16_SWAP_B32 || in.Op == V_PERMLANE32_SWAP_B32):
+		t.flag(in.OpSel&2 != 0, "bound_ctrl:1")
+		t.flag(in.OpSel&1 != 0, "fi:1")
 	case t.opSelBits() > 0 && in.OpSel != 0:
 		n := t.opSelBits()
 		v := in.OpSel
@@ -339,7 +348,7 @@ func (t *text) vector() {
 // bitop3 writes the truth table and the half selectors of the 16-bit form.
 func (t *text) bitop3() {
 	if t.in.BitOp3 != 0 {
-		if t.str(" bitop3:"); t.in.BitOp3 > 64 {
+		if t.str(" bitop3:"); t.in.BitOp3 > 9 {
 			t.hex(uint64(t.in.BitOp3))
 		} else {
 			t.b = strconv.AppendUint(t.b, uint64(t.in.BitOp3), 10)

@@ -107,12 +107,18 @@ func (t *text) literal(v uint32, s slot) {
 		if !isInlineF16(uint16(v)) && !isInlineInt(int32(int16(v))) {
 			bare, show = true, uint64(uint16(v))
 		}
+	case s.num == numBF16:
+		bare = !isInlineBF16(uint16(v)) && !isInlineInt(int32(int16(v)))
+	case s.num == numPkF16:
+		bare = !isInlineInt(int32(v)) && !(v <= 0xffff && isInlineF16(uint16(v)))
+	case s.num == numPkBF16:
+		bare = !isInlineInt(int32(v)) && !(v <= 0xffff && isInlineBF16(uint16(v)))
 	case s.num == numInt16:
-		if !isInlineInt(int32(int16(v))) {
+		if !isInlineInt(int32(v)) && !isInlineFloat32(v) {
 			bare, show = true, uint64(uint16(v))
 		}
 	case s.dwords == 2:
-		bare = true
+		bare = v > 64 // zero-extended
 	default:
 		bare = !isInlineInt(int32(v)) && !isInlineFloat32(v)
 	}
@@ -123,6 +129,19 @@ func (t *text) literal(v uint32, s slot) {
 	t.str("lit(")
 	t.hex(uint64(v))
 	t.str(")")
+}
+
+// immediate writes 32 bits that are no operand: as a number where an inline
+// constant has the value.
+func (t *text) immediate(v uint32) {
+	switch {
+	case isInlineInt(int32(v)):
+		t.b = strconv.AppendInt(t.b, int64(int32(v)), 10)
+	case isInlineFloat32(v):
+		t.inlineFloat(v, slot{})
+	default:
+		t.hex(uint64(v))
+	}
 }
 
 // inlineFloat writes one of the inline float constants as the operand's type
@@ -174,6 +193,16 @@ func inlineF16(v uint32) uint16 {
 	}
 	exponent := int(v>>23&0xff) - 127 + 15
 	return uint16(v>>16&0x8000) | uint16(exponent)<<10
+}
+
+// isInlineBF16 reports whether the upper half of an inline float is v.
+func isInlineBF16(v uint16) bool {
+	for _, f := range inlineFloats {
+		if uint16(f>>16) == v {
+			return true
+		}
+	}
+	return false
 }
 
 func isInlineF16(v uint16) bool {

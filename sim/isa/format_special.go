@@ -55,10 +55,6 @@ var (
 // sendmsg writes a message by name where all of its fields have one.
 func (t *text) sendmsg(imm uint16) {
 	id, op, stream := imm&0xf, imm>>4&7, imm>>8&3
-	if imm != id|op<<4|stream<<8 {
-		t.str(strconv.Itoa(int(imm)))
-		return
-	}
 	name, ok := messageNames[id]
 	switch {
 	case !ok:
@@ -79,6 +75,10 @@ func (t *text) sendmsg(imm uint16) {
 		}
 	case op == 0 && stream == 0:
 		t.b = fmt.Appendf(t.b, "sendmsg(%s)", name)
+		return
+	}
+	if imm != id|op<<4|stream<<8 {
+		t.str(strconv.Itoa(int(imm)))
 		return
 	}
 	t.b = fmt.Appendf(t.b, "sendmsg(%d, %d, %d)", id, op, stream)
@@ -107,15 +107,11 @@ func (t *text) swizzle(imm uint16) {
 	t.str(" offset:")
 	switch {
 	case imm >= 0xe000:
-		if imm&0x1fe0 == 0 {
-			t.b = fmt.Appendf(t.b, "swizzle(FFT,%d)", imm&0x1f)
-			return
-		}
+		t.b = fmt.Appendf(t.b, "swizzle(FFT,%d)", imm&0x1f)
+		return
 	case imm >= 0xc000:
-		if imm&0x1f == 0 {
-			t.b = fmt.Appendf(t.b, "swizzle(ROTATE,%d,%d)", imm>>10&1, imm>>5&0x1f)
-			return
-		}
+		t.b = fmt.Appendf(t.b, "swizzle(ROTATE,%d,%d)", imm>>10&1, imm>>5&0x1f)
+		return
 	case imm&0xff00 == 0x8000:
 		t.b = fmt.Appendf(t.b, "swizzle(QUAD_PERM,%d,%d,%d,%d)", imm&3, imm>>2&3, imm>>4&3, imm>>6&3)
 		return

@@ -12,7 +12,8 @@ const (
 func (d *decoder) vop3p(w, w1 uint32) bool {
 	opcode := field(w, 22, 16)
 	if opcode == opLoadScale && d.target == GFX950 && d.have >= 4 && d.in.Raw[2]>>23 == 0b110100111 {
-		if next := field(d.in.Raw[2], 22, 16); next == opMFMA16x128 || next == opMFMA32x64 {
+		// Bit 0 of ABID asks for the scales.
+		if next := field(d.in.Raw[2], 22, 16); (next == opMFMA16x128 || next == opMFMA32x64) && bit(d.in.Raw[2], 11) {
 			return d.scaled(w, w1, next)
 		}
 	}
@@ -29,7 +30,40 @@ func (d *decoder) vop3p(w, w1 uint32) bool {
 	in.OpSel = uint8(field(w, 13, 11))
 	in.OpSelHi = uint8(field(w1, 28, 27) | field(w, 14, 14)<<2)
 	d.threeSources(w1, 0)
-	return d.reason == ""
+	return d.reason == "" && d.checkPacked()
+}
+
+// checkPacked refuses modifiers of sources that the opcode does not have. The
+// mixed-precision multiply-adds take absolute values where packed math negates
+// high halves.
+func (d *decoder) checkPacked() bool {
+	in := &d.in
+	sources := uint8(1)
+	for _, s := range [2]slot{d.sh.b, d.sh.c} {
+		if s.in != inNone {
+			sources = sources<<1 | 1
+		}
+	}
+	if in.Op == V_MFMA_LD_SCALE_B32 {
+		if (in.Neg|in.NegHi)&^sources != 0 || in.Clamp || field(in.Raw[0], 7, 0) != 0 {
+			return d.fail("%s takes no modifiers but op_sel", in.Op)
+		}
+		in.Neg, in.NegHi = 0, 0
+	}
+	if (in.Neg|in.NegHi|in.OpSel)&^sources != 0 {
+		return d.fail("modifier of a source that %s lacks", in.Op)
+	}
+	if isDot4or8(in.Op) {
+		if in.OpSel != 0 {
+			return d.fail("%s takes no op_sel", in.Op)
+		}
+		in.OpSelHi = 0
+	}
+	in.OpSelHi &= sources
+	if isMix(in.Op) {
+		in.Abs, in.NegHi = in.NegHi, 0
+	}
+	return true
 }
 
 // mfma decodes a matrix instruction. The accumulation bits say which operands
@@ -38,7 +72,18 @@ func (d *decoder) mfma(w, w1 uint32) bool {
 	in := &d.in
 	acc, accCD := field(w1, 28, 27), bit(w, 15)
 	in.CBSZ, in.ABID, in.BLGP = uint8(field(w, 10, 8)), uint8(field(w, 14, 11)), uint8(field(w1, 31, 29))
-	in.Dst = d.vgpr(field(w, 7, 0), d.sh.dst.dwords, accCD || d.sh.dst.in == inAcc)
+	switch {
+	case in.Op == V_ACCVGPR_READ_B32 || in.Op == V_ACCVGPR_WRITE_B32:
+		if in.CBSZ != 0 || in.ABID&7 != 0 || in.BLGP != 0 {
+			return d.fail("%s takes no modifiers", in.Op)
+		}
+		in.ABID = 0 // its top bit is op_sel_hi of packed math, which does not matter
+	case isSparse(in.Op) && in.BLGP != 0:
+		return d.fail("%s takes no blgp", in.Op)
+	case in.Enc == MFMA && isF8F6F4(in.Op) && in.ABID != 0:
+		return d.fail("%s takes no abid without scales", in.Op)
+	}
+	in.Dst = d.vgpr(field(w, 7, 0), d.sh.dst.dwords, accCD && d.sh.dst.in == inVGPROrAcc || d.sh.dst.in == inAcc)
 	if accCD {
 		acc |= 1 << 2
 	}
@@ -48,6 +93,9 @@ func (d *decoder) mfma(w, w1 uint32) bool {
 	}
 	return d.reason == ""
 }
+
+// isSparse reports whether A of a matrix instruction is 4:2 sparse.
+func isSparse(op Op) bool { return traits[op]&traitSparse != 0 }
 
 func isF8F6F4(op Op) bool {
 	switch op {

@@ -8,6 +8,15 @@ func (d *decoder) ds(w, w1 uint32) bool {
 	in, sh := &d.in, d.sh
 	acc := bit(w, 25)
 	in.GDS = bit(w, 16)
+	if isGWS(in.Op) != in.GDS {
+		return d.fail("gds must be set for global wave sync and for nothing else: CDNA has no global data share")
+	}
+	if in.GDS && acc {
+		return d.fail("%s has no data in accumulation VGPRs", in.Op)
+	}
+	if in.Op == DS_NOP && (field(w, 15, 0) != 0 || w1 != 0 || acc) {
+		return d.fail("%s has no operands", in.Op)
+	}
 	in.Offset = int32(field(w, 15, 0))
 	in.Offset0, in.Offset1 = uint8(w), uint8(w>>8)
 	d.dataDst(field(w1, 31, 24), acc)
@@ -21,6 +30,15 @@ func (d *decoder) ds(w, w1 uint32) bool {
 		in.Src[2] = d.data(field(w1, 23, 16), sh.c, acc)
 	}
 	return d.reason == ""
+}
+
+// isGWS reports whether the opcode addresses the global wave sync unit.
+func isGWS(op Op) bool {
+	switch op {
+	case DS_GWS_INIT, DS_GWS_SEMA_V, DS_GWS_SEMA_BR, DS_GWS_SEMA_P, DS_GWS_SEMA_RELEASE_ALL, DS_GWS_BARRIER:
+		return true
+	}
+	return false
 }
 
 // data reads a register of memory data, which the acc bit moves to the
@@ -64,10 +82,15 @@ func (d *decoder) flat(w, w1 uint32) bool {
 	switch in.Enc {
 	case FLAT:
 		in.Offset = int32(field(w, 11, 0)) // unsigned: a flat address does not go down
+		if bit(w, 12) || bit(w, 13) || saddr != 0 {
+			return d.fail("FLAT has no negative offset, scratch address or scalar address")
+		}
 	case GLOBAL:
 		in.Offset = int32(w<<19) >> 19 // 13 bits, signed
 		if saddr != offSAddr {
-			scalar = d.sgpr(saddr, 2)
+			if scalar = d.sgpr(saddr, 2); scalar.Reg == regEXEC {
+				d.fail("EXEC is not an address")
+			}
 			addr.dwords = 1
 		}
 	case SCRATCH:
@@ -80,9 +103,11 @@ func (d *decoder) flat(w, w1 uint32) bool {
 			scalar = d.sgpr(saddr, 1)
 		}
 	}
-	lds := traits[in.Op]&traitLDS != 0
-	if lds {
+	if traits[in.Op]&traitLDS != 0 {
 		in.LDS = true
+		if acc {
+			return d.fail("%s has no data in accumulation VGPRs", in.Op)
+		}
 	} else if !isAtomic(in.Op) || in.SC0 {
 		d.dataDst(field(w1, 31, 24), acc)
 	}
@@ -126,14 +151,22 @@ func (d *decoder) mtbuf(w, w1 uint32) bool {
 // buffer reads what MUBUF and MTBUF share.
 func (d *decoder) buffer(w, w1 uint32) bool {
 	in, sh := &d.in, d.sh
-	if sh.b.in == inNone { // buffer_wbl2, buffer_inv
+	if sh.b.in == inNone { // buffer_wbl2, buffer_inv: cache scope only
+		if w1 != 0 || in.LDS {
+			return d.fail("%s has no operands", in.Op)
+		}
+		in.NT = false
 		return true
 	}
 	in.Offset = int32(field(w, 11, 0))
 	in.OffEn, in.IdxEn = bit(w, 12), bit(w, 13)
 	n := 0
 	src := func(o Operand) { in.Src[n] = o; n++ }
-	if !in.LDS {
+	if in.LDS {
+		if !d.toLDS() || bit(w1, 23) {
+			return d.fail("%s cannot load to LDS on %s", in.Op, d.target)
+		}
+	} else {
 		data := d.data(field(w1, 15, 8), sh.dst, bit(w1, 23))
 		store, atomic := isStore(in.Op), isAtomic(in.Op)
 		if store || atomic {
@@ -154,4 +187,15 @@ func (d *decoder) buffer(w, w1 uint32) bool {
 	src(d.sgpr(4*field(w1, 20, 16), 4))
 	src(d.source(field(w1, 31, 24), sh.c, 0))
 	return d.reason == ""
+}
+
+// toLDS reports whether a buffer load can go to LDS instead of registers.
+func (d *decoder) toLDS() bool {
+	switch d.in.Op {
+	case BUFFER_LOAD_UBYTE, BUFFER_LOAD_SBYTE, BUFFER_LOAD_USHORT, BUFFER_LOAD_SSHORT, BUFFER_LOAD_DWORD, BUFFER_LOAD_FORMAT_X:
+		return true
+	case BUFFER_LOAD_DWORDX3, BUFFER_LOAD_DWORDX4:
+		return d.target == GFX950
+	}
+	return false
 }

@@ -134,6 +134,11 @@ func (d *decoder) vectorSource(v uint32, s slot, acc bool) Operand {
 		}
 	case inSGPR:
 		return d.sgpr(v, s.dwords)
+	case inSSrc:
+		if v >= srcVGPR || v == srcLDSDirect {
+			d.fail("source operand %d is not a scalar", v)
+		}
+		return d.source(v, s, 0)
 	case inLaneSelect:
 		return d.laneSelect(v)
 	default:

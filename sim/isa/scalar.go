@@ -9,7 +9,13 @@ func (d *decoder) scalar(w uint32) bool {
 		return d.find(sopcTable[:], SOPC, field(w, 22, 16)) && d.sop(w, 0)
 	case w>>23 == 0b101111111:
 		d.in.Simm16 = int16(w)
-		return d.find(soppTable[:], SOPP, field(w, 22, 16))
+		if !d.find(soppTable[:], SOPP, field(w, 22, 16)) {
+			return false
+		}
+		if d.sh.a.in == inNone && d.in.Simm16 != 0 && d.in.Op != S_ENDPGM {
+			return d.fail("%s has no immediate", d.in.Op)
+		}
+		return true
 	case w>>28 == 0b1011:
 		return d.find(sopkTable[:], SOPK, field(w, 27, 23)) && d.sopk(w)
 	}
@@ -74,7 +80,10 @@ func (d *decoder) smem(w, w1 uint32) bool {
 	if !d.find(smemTable[:], SMEM, field(w, 25, 18)) {
 		return false
 	}
-	d.in.SC0 = bit(w, 16)
+	if d.sh.a.in == inNone && (field(w, 5, 0) != 0 || w1 != 0 || field(w, 17, 14) != 0 || d.sh.dst.in == inNone && field(w, 12, 6) != 0) {
+		return d.fail("field set that %s does not have", d.in.Op)
+	}
+	d.in.SC0 = bit(w, 16) && d.sh.dst.in != inNone && d.sh.dst.in != inImm8
 	var offset Operand
 	imm, soffset := bit(w, 17), bit(w, 14)
 	if d.sh.c.in != inNone {
@@ -97,6 +106,9 @@ func (d *decoder) smem(w, w1 uint32) bool {
 		src(Operand{Kind: Const, Width: 1, Value: field(w, 12, 6)})
 	default:
 		o := d.sgpr(field(w, 12, 6), data.dwords)
+		if o.Reg >= regEXEC {
+			d.fail("EXEC is not scalar memory data")
+		}
 		if isStore(d.in.Op) || isAtomic(d.in.Op) {
 			src(o)
 		}

@@ -6,12 +6,17 @@ import "strings"
 type trait uint16
 
 const (
-	traitStore   trait = 1 << iota // writes memory and returns nothing
-	traitAtomic                    // reads and writes memory
-	traitLDS                       // loads from memory to LDS
-	traitTwo                       // LDS: two offsets
-	traitE32                       // has an e64 form, so that the text names the form
-	traitCompare                   // vector comparison
+	traitStore       trait = 1 << iota // writes memory and returns nothing
+	traitAtomic                        // reads and writes memory
+	traitLDS                           // loads from memory to LDS
+	traitTwo                           // LDS: two offsets
+	traitE32                           // has an e64 form, so that the text names the form
+	traitClamp                         // saturates on request
+	traitOMod                          // multiplies its result on request
+	traitNegAny                        // negates sources that are not floats by format
+	traitClass                         // tests the class of source 0
+	traitWideConvert                   // converts 16 or 32 values and takes no modifiers
+	traitSparse                        // sparse matrix multiplication
 )
 
 var traits = func() (t [numOps]trait) {
@@ -28,9 +33,6 @@ var traits = func() (t [numOps]trait) {
 			}
 		}
 	}
-	for i := range vopcTable {
-		t[vopcTable[i].op] |= traitCompare
-	}
 	for op := Op(1); op < numOps; op++ {
 		name := opNames[op]
 		switch {
@@ -42,8 +44,15 @@ var traits = func() (t [numOps]trait) {
 			t[op] |= traitStore
 		case strings.HasPrefix(name, "ds_read2"), strings.HasPrefix(name, "ds_write2"), strings.HasPrefix(name, "ds_wrxchg2"):
 			t[op] |= traitTwo
+		case strings.HasPrefix(name, "v_smfmac_"):
+			t[op] |= traitSparse
+		case strings.Contains(name, "_class_"):
+			t[op] |= traitClass
+		case strings.Contains(name, "_pk32_"), strings.Contains(name, "_2xpk16_"):
+			t[op] |= traitWideConvert
 		}
 	}
+	modifierTraits(&t)
 	return t
 }()
 

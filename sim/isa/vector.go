@@ -25,7 +25,10 @@ func (d *decoder) vector32(w uint32) bool {
 		d.vectorDst(vdst)
 	}
 	switch {
-	case sh.a.in == inNone: // v_nop
+	case sh.a.in == inNone: // v_nop, v_clrexcp
+		if src0 != 0 || vdst != 0 {
+			d.fail("%s has no operands", in.Op)
+		}
 	case src0 == srcSDWA:
 		if !d.sdwa() {
 			return false
@@ -55,7 +58,7 @@ func (d *decoder) vector32(w uint32) bool {
 	case V_FMAAK_F32, V_MADAK_F16: // D = S0 * S1 + K
 		in.Src[2] = d.source(srcLiteral, sh.a, 1)
 	}
-	return d.reason == ""
+	return d.reason == "" && d.checkModifiers()
 }
 
 // vectorDst reads the 8-bit destination of the vector encodings.
@@ -80,7 +83,7 @@ func (d *decoder) sdwa() bool {
 		return false
 	}
 	in, w := &d.in, d.in.Raw[1]
-	if in.Op == V_FMAMK_F32 || in.Op == V_FMAAK_F32 || in.Op == V_MADMK_F16 || in.Op == V_MADAK_F16 {
+	if !d.hasSDWA() {
 		return d.fail("%s has no SDWA form", in.Op)
 	}
 	in.IsSDWA = true
@@ -91,6 +94,9 @@ func (d *decoder) sdwa() bool {
 	} else {
 		in.SDWA.DstSel, in.SDWA.DstUnused = uint8(field(w, 10, 8)), uint8(field(w, 12, 11))
 		in.Clamp, in.OMod = bit(w, 13), uint8(field(w, 15, 14))
+		if isConvertFP8(in.Op) && (in.SDWA.DstSel != 6 || in.SDWA.DstUnused != 0) {
+			return d.fail("%s writes whole dwords only", in.Op)
+		}
 		if in.SDWA.DstSel > 6 || in.SDWA.DstUnused > 2 {
 			return d.fail("SDWA destination selector is reserved")
 		}
@@ -105,6 +111,8 @@ func (d *decoder) sdwa() bool {
 	in.Src[0] = d.sdwaSource(field(w, 7, 0), bit(w, 23), d.sh.a)
 	if d.sh.b.in != inNone {
 		in.Src[1] = d.sdwaSource(field(in.Raw[0], 16, 9), bit(w, 31), d.sh.b)
+	} else if w>>24 != 0 {
+		return d.fail("SDWA selects from a second source that %s lacks", in.Op)
 	}
 	return d.reason == ""
 }
@@ -123,11 +131,20 @@ func (d *decoder) dpp() bool {
 		return false
 	}
 	in, w := &d.in, d.in.Raw[1]
+	if !d.hasDPP() {
+		return d.fail("%s has no DPP form", in.Op)
+	}
 	in.IsDPP = true
 	in.DPP = DPP{Ctrl: uint16(field(w, 16, 8)), BoundCtrl: bit(w, 19), BankMask: uint8(field(w, 27, 24)), RowMask: uint8(field(w, 31, 28))}
 	in.Neg = uint8(field(w, 20, 20) | field(w, 22, 22)<<1)
 	in.Abs = uint8(field(w, 21, 21) | field(w, 23, 23)<<1)
 	in.Src[0] = d.vgpr(field(w, 7, 0), d.sh.a.dwords, false)
+	if dppControl(in.DPP.Ctrl) == "" {
+		return d.fail("DPP control %#x is reserved", in.DPP.Ctrl)
+	}
+	if wide := d.sh.a.dwords > 1 || d.sh.dst.dwords > 1; wide && in.DPP.Ctrl&^0xf != 0x150 {
+		return d.fail("64-bit %s takes only row_newbcast", in.Op)
+	}
 	return d.reason == ""
 }
 
@@ -146,13 +163,21 @@ func (d *decoder) vop3(w, w1 uint32) bool {
 		in.Abs = uint8(field(w, 10, 8))
 		in.OpSel = uint8(field(w, 14, 11))
 	}
+	switch {
+	case sh.a.in == inNone && (w&0xffff != 0 || w1 != 0):
+		return d.fail("%s has no operands", in.Op)
+	case (opSelCount[in.Op] == 3 || in.Op == V_CVT_PK_BF16_F32) && in.OpSel&4 != 0:
+		return d.fail("op_sel of a source that %s lacks", in.Op)
+	case in.Op == V_BITOP3_B32 && in.OpSel != 0:
+		return d.fail("%s takes no op_sel", in.Op)
+	}
 	if in.Op == V_BITOP3_B16 || in.Op == V_BITOP3_B32 {
 		// The truth table lies in the fields of the modifiers.
 		in.BitOp3 = in.OMod<<6 | in.Abs<<3 | in.Neg
 		in.OMod, in.Abs, in.Neg = 0, 0, 0
 	}
 	d.threeSources(w1, 0)
-	return d.reason == ""
+	return d.reason == "" && d.checkModifiers()
 }
 
 // threeSources reads src0, src1 and src2 of a second dword; acc holds the

@@ -53,6 +53,25 @@ RENAMED = {
     "V_MAD_MIXHI_F16": "V_FMA_MIXHI_F16",
 }
 
+# Opcodes that the data leaves out: the global wave sync instructions that take
+# a value. Opcode number, then operands.
+MISSING = {"DSOp": {
+    153: ("DS_GWS_INIT", {"addr": ("FMT_NUM_B32", 32, "OPR_VGPR")}),
+    155: ("DS_GWS_SEMA_BR", {"addr": ("FMT_NUM_B32", 32, "OPR_VGPR")}),
+    157: ("DS_GWS_BARRIER", {"addr": ("FMT_NUM_B32", 32, "OPR_VGPR")}),
+}}
+
+# Operands that the data describes as 16-bit numbers of another kind than the
+# instruction reads: a shift count of 32 bits, an exponent that is an integer.
+CORRECTED = {
+    "V_ALIGNBIT_B32": {"src2": ("FMT_NUM_B32", 32, "OPR_SRC_SIMPLE")},
+    "V_ALIGNBYTE_B32": {"src2": ("FMT_NUM_B32", 32, "OPR_SRC_SIMPLE")},
+}
+EXPONENTS = {"V_LDEXP_F16": ("src1", "vsrc1")}
+
+# Opcodes that the data has and no assembler or disassembler does.
+UNKNOWN_TO_LLVM = ["S_SET_VALU_COEXEC_MODE"]
+
 # Opcodes that the data gives an e64 form which LLVM neither writes nor reads.
 NO_VOP3 = ["V_READFIRSTLANE_B32", "V_SWAP_B32", "V_ACCVGPR_MOV_B32"]
 
@@ -141,7 +160,10 @@ def number_format(fmt):
 def slot(operand):
     fmt, bits, registers = operand
     fmt, registers = getattr(fmt, "name", fmt), getattr(registers, "name", registers)
-    return "slot{%s, %d, %s}" % (CLASSES[registers], max(1, (bits + 31) // 32), number_format(fmt))
+    num = number_format(fmt)
+    if num == "numInt16" and registers.startswith("OPR_SSRC"):
+        num = "numInt"  # scalar instructions read constants as 32 bits
+    return "slot{%s, %d, %s}" % (CLASSES[registers], max(1, (bits + 31) // 32), num)
 
 
 def shape(encoding, fields):
@@ -170,25 +192,35 @@ def targets(name):
     return "onBoth"
 
 
+def opcodes(opset):
+    """Number, name and operands of each opcode of one of AMD's sets."""
+    for member in getattr(amd, opset):
+        name = canonical(member.name)
+        fields = dict(OPERANDS.get(member, UNDESCRIBED.get(name, {})))
+        fields.update(CORRECTED.get(name, {}))
+        for field in EXPONENTS.get(name, ()):
+            if field in fields:
+                fields[field] = ("FMT_NUM_I32",) + fields[field][1:]
+        yield member.value, name, fields
+    for number, (name, fields) in MISSING.get(opset, {}).items():
+        yield number, name, fields
+
+
 def main(path):
     names, shapes, tables = set(), {}, []
     for table, size, sets in TABLES:
         rows = {}
         for opset, encoding in sets:
-            for member in getattr(amd, opset):
-                name = canonical(member.name)
-                if encoding == "VOP3" and name in NO_VOP3:
+            for number, name, fields in opcodes(opset):
+                if encoding == "VOP3" and name in NO_VOP3 or name in UNKNOWN_TO_LLVM:
                     continue
-                fields = OPERANDS.get(member)
-                if fields is None:
-                    fields = UNDESCRIBED.get(name, {})
                 enc = encoding
                 if enc == "VOP3P" and re.match(r"V_(S?MFMA(?!_LD_SCALE)|ACCVGPR)", name):
                     enc = "MFMA"
                 names.add(name)
-                number = shapes.setdefault(shape(encoding, fields), len(shapes))
-                assert member.value not in rows and member.value < size, (table, name)
-                rows[member.value] = "%d: {%s, %s, %s, %d}," % (member.value, name, enc, targets(name), number)
+                index = shapes.setdefault(shape(encoding, fields), len(shapes))
+                assert number not in rows and number < size, (table, name)
+                rows[number] = "%d: {%s, %s, %s, %d}," % (number, name, enc, targets(name), index)
         tables.append((table, size, [rows[k] for k in sorted(rows)]))
     for pattern in GFX950_ONLY + GFX942_ONLY:
         if not any(fnmatch.fnmatchcase(n, pattern) for n in names):
