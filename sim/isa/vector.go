@@ -139,13 +139,28 @@ func (d *decoder) dpp() bool {
 	in.Neg = uint8(field(w, 20, 20) | field(w, 22, 22)<<1)
 	in.Abs = uint8(field(w, 21, 21) | field(w, 23, 23)<<1)
 	in.Src[0] = d.vgpr(field(w, 7, 0), d.sh.a.dwords, false)
-	if dppControl(in.DPP.Ctrl) == "" {
+	if !isDPPControl(in.DPP.Ctrl) {
 		return d.fail("DPP control %#x is reserved", in.DPP.Ctrl)
 	}
 	if wide := d.sh.a.dwords > 1 || d.sh.dst.dwords > 1; wide && in.DPP.Ctrl&^0xf != 0x150 {
 		return d.fail("64-bit %s takes only row_newbcast", in.Op)
 	}
 	return d.reason == ""
+}
+
+// isDPPControl reports whether gfx9 defines a DPP control.
+func isDPPControl(c uint16) bool {
+	switch {
+	case c <= 0xff, c >= 0x150 && c <= 0x15f:
+		return true
+	case c >= 0x100 && c <= 0x12f:
+		return c&0xf != 0 // shifts and rotations of a row by 1..15
+	}
+	switch c {
+	case 0x130, 0x134, 0x138, 0x13c, 0x140, 0x141, 0x142, 0x143:
+		return true
+	}
+	return false
 }
 
 // vop3 decodes VOP3 and VOP3SD.
