@@ -56,7 +56,10 @@ func (s *Subject) allocate(memory *gpu.Memory, in *model.Inputs, placement uint6
 			return nil, fmt.Errorf("tensor %s: %w", t.name, err)
 		}
 		if partly {
-			writeDefined(b, &in.Cache)
+			b.Fill(poison(in.Format))
+			if err := writeDefined(b, &in.Cache); err != nil {
+				return nil, err
+			}
 		}
 		buffers[i] = b
 	}
@@ -121,10 +124,10 @@ func (s *Subject) collect(in *model.Inputs, buffers []*gpu.Buffer, r *Result) {
 		switch t.name {
 		case "logits":
 			r.Rows, r.Width = in.Rows, in.Width
-			r.Logits, r.Written = words(buffers[i])
+			r.Logits, r.Written = buffers[i].Words()
 		case "head_logits":
 			r.Rows, r.Width = in.Rows, in.Width
-			bits, written := words(buffers[i])
+			bits, written := buffers[i].Words()
 			r.Logits, r.Written = sumHeads(in.Case.Heads, in.Rows*in.Width, bits, written)
 		case "table_out":
 			r.Table, r.TableWritten = ints(buffers[i])
