@@ -33,6 +33,11 @@ func scalar(o isa.Operand) (scalarSource, error) {
 			return scalarSource{reg: specialEXECZ}, nil
 		case 253:
 			return scalarSource{reg: specialSCC}, nil
+		case 235, 237: // SRC_SHARED_BASE, SRC_PRIVATE_BASE
+			// As 32-bit sources their value is not documented.
+			if o.Width == 2 {
+				return scalarSource{reg: -1, value: map[uint16]uint64{235: sharedAperture, 237: privateAperture}[o.Reg]}, nil
+			}
 		}
 		return scalarSource{}, unsupported("source %d (apertures, LDS and the like) is not implemented", o.Reg)
 	}
@@ -237,8 +242,8 @@ func vector(o isa.Operand, t operandType, n int) ([2]vectorSource, error) {
 		if err != nil {
 			return s, err
 		}
-		if dwords == 2 && o.Kind == isa.Special {
-			return s, unsupported("special register %d as a 64-bit source", o.Reg)
+		if o.Kind == isa.Special && (dwords == 2 || sc.reg < 0) {
+			return s, unsupported("special register %d as a vector source", o.Reg)
 		}
 		for i := range dwords {
 			s[i] = vectorSource{kind: fromScalar, scalar: scalarSource{reg: sc.reg + i}, slot: 2*n + i}
