@@ -26,6 +26,7 @@ type Subject struct {
 	Manifest *Manifest
 	Source   string // where its manifest came from, for people
 
+	text   []byte // the manifest as written
 	code   *code
 	format fp8.Format
 	plan   *plan
@@ -65,7 +66,7 @@ func newSubjects(m *Manifest, manifest []byte, source, target string, object []b
 		out = append(out, &Subject{
 			Name: m.Name, Target: target, Wiring: wiring, Backend: BackendEmu,
 			Manifest: m, Source: source,
-			code: c, format: format, plan: p,
+			text: manifest, code: c, format: format, plan: p,
 		})
 	}
 	return out, nil
@@ -118,6 +119,9 @@ func (s *Subject) Kernels() []string {
 	}
 	return out
 }
+
+// ManifestText is the manifest as it was written.
+func (s *Subject) ManifestText() string { return string(s.text) }
 
 // Hash is the sha256 of the manifest and the code object, in hex.
 func (s *Subject) Hash() string { return s.code.hash }

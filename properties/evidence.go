@@ -3,19 +3,21 @@ package properties
 import (
 	"context"
 
+	"gonum.org/v1/gonum/mat"
+
 	"mqaproof/kernels"
 	"mqaproof/model"
 )
 
 // evidence is what the properties of one case share: its inputs, the plain run
-// and the float64 reference, each made once.
+// and float64 keys, each made once.
 type evidence struct {
 	s    *kernels.Subject
 	c    model.Case
 	o    kernels.RunOptions
 	in   *model.Inputs
 	base *kernels.Result
-	ref  *reference
+	keys map[int]*mat.Dense // each request's k in float64, made when asked for
 }
 
 func newEvidence(ctx context.Context, s *kernels.Subject, c model.Case, o kernels.RunOptions) (*evidence, error) {

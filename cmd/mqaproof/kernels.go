@@ -54,13 +54,13 @@ func (sel *selection) known(warn io.Writer) ([]*kernels.Subject, error) {
 }
 
 type kernelJSON struct {
-	Subject string                 `json:"subject"`
-	Target  string                 `json:"target"`
-	Wiring  string                 `json:"wiring"`
-	Fault   string                 `json:"fault,omitempty"`
-	About   string                 `json:"about"`
-	SHA256  string                 `json:"sha256"`
-	Kernels []codeobject.Kernel    `json:"kernels,omitempty"`
+	Subject string              `json:"subject"`
+	Target  string              `json:"target"`
+	Wiring  string              `json:"wiring"`
+	Fault   string              `json:"fault,omitempty"`
+	About   string              `json:"about"`
+	SHA256  string              `json:"sha256"`
+	Kernels []codeobject.Kernel `json:"kernels,omitempty"`
 }
 
 func subjectsJSON(subjects []*kernels.Subject) []kernelJSON {
@@ -89,11 +89,7 @@ func kernelsShow() *cobra.Command {
 			}
 			w := c.OutOrStdout()
 			fmt.Fprintf(w, "%s: %s\n\n", s, s.Manifest.About)
-			text, err := s.ManifestText()
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(w, "%s\ncode object: %s%s, version %d, sha256 with manifest %s\n", text, f.Target, f.Features, f.ABIVersion, s.Hash())
+			fmt.Fprintf(w, "%s\ncode object: %s%s, version %d, sha256 with manifest %s\n", s.ManifestText(), f.Target, f.Features, f.ABIVersion, s.Hash())
 			for _, k := range f.Kernels {
 				fmt.Fprintf(w, "\nkernel %s: %d VGPRs, %d AGPRs, %d SGPRs, %d bytes LDS, %d bytes scratch a lane, %d bytes kernarg\n",
 					k.Name, k.VGPRs, k.AGPRs, k.SGPRs, k.LDS, k.Scratch, k.KernargSize)
