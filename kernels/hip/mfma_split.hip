@@ -7,9 +7,8 @@
 // as -inf, never at or past max_model_len. Only cache slots of visible
 // positions are read.
 //
-// Work: workgroup = (j, b, split), unpacked in this order from the first to
-// the last; 4 waves, each takes 16 positions of a tile of 64. q and the
-// weights of the row are staged in LDS.
+// Work: workgroup = row * splits + split; 4 waves, each takes 16 positions of
+// a tile of 64. q and the weights of the row are staged in LDS.
 //
 // Order of floating-point operations (profile mfma16-tree), for each position,
 // with g = 0..3 (lane / 16) and i = 0..3 (result register), head = 16c + 4g + i:
@@ -108,16 +107,15 @@ KERNEL(256) NAME(
 #ifdef PER_HEAD
     i64 head_stride,
 #endif
-    i32 batch, i32 next_n, i32 heads, i32 head_dim, i32 page,
-    i32 max_model_len, i32 splits) {
+    i32 next_n, i32 heads, i32 head_dim, i32 page, i32 max_model_len,
+    i32 splits) {
   SHARED u8 q_lds[MAX_HEADS * MAX_DIM] __attribute__((aligned(16)));
   SHARED f32 w_lds[MAX_HEADS] __attribute__((aligned(16)));
 
   const i32 group_id = __builtin_amdgcn_workgroup_id_x();
-  const i32 j = group_id % next_n;
-  const i32 b = group_id / next_n % batch;
-  const i32 split = group_id / next_n / batch;
-  const i32 row = b * next_n + j;
+  const i32 split = group_id % splits;
+  const i32 row = group_id / splits;
+  const i32 b = row / next_n, j = row % next_n;
   const u32 tid = __builtin_amdgcn_workitem_id_x();
   const u32 lane = tid % 64;
   const i32 wave = __builtin_amdgcn_readfirstlane(tid / 64);

@@ -48,7 +48,9 @@ DEVICE f32 sum_32(f32 x) {
 #if defined(__gfx950__)
   const u32 bits = __builtin_bit_cast(u32, x);
   const auto swapped = __builtin_amdgcn_permlane16_swap(bits, bits, false, false);
-  return __builtin_bit_cast(f32, swapped[0]) + __builtin_bit_cast(f32, swapped[1]);
+  // Copies first: clang 22 reads element 0 for a bit cast of any element.
+  const u32 even = swapped[0], odd = swapped[1];
+  return __builtin_bit_cast(f32, even) + __builtin_bit_cast(f32, odd);
 #else
   const i32 other = __builtin_amdgcn_ds_swizzle(__builtin_bit_cast(i32, x),
                                                 (16 << 10) | 31);

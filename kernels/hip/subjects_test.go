@@ -20,9 +20,9 @@ var shapes = []struct {
 	{"one token", model.Case{NextN: 1, Heads: 16, HeadDim: 64, Page: 1, MaxModelLen: 1}, []int{1}},
 	{"two rows", model.Case{NextN: 2, Heads: 16, HeadDim: 64, Page: 1, MaxModelLen: 2}, []int{2}},
 	{"padding", model.Case{NextN: 2, Heads: 32, HeadDim: 64, Page: 4, MaxModelLen: 9}, []int{0, 9, 0, 2}},
-	{"tile ends", model.Case{NextN: 3, Heads: 16, HeadDim: 128, Page: 16, MaxModelLen: 131}, []int{63, 64, 65, 129, 131}},
-	{"splits", model.Case{NextN: 1, Heads: 48, HeadDim: 64, Page: 7, MaxModelLen: 300, ShufflePages: true}, []int{300, 1}},
-	{"strided lengths", model.Case{NextN: 4, Heads: 128, HeadDim: 128, Page: 64, MaxModelLen: 80, ExtraPages: 2, LengthsStride: 6}, []int{80, 5}},
+	{"tile ends", model.Case{NextN: 3, Heads: 16, HeadDim: 128, Page: 16, MaxModelLen: 131}, []int{63, 64, 65, 131}},
+	{"splits", model.Case{NextN: 1, Heads: 48, HeadDim: 64, Page: 7, MaxModelLen: 150, ShufflePages: true}, []int{150, 1}},
+	{"strided lengths", model.Case{NextN: 4, Heads: 128, HeadDim: 64, Page: 8, MaxModelLen: 20, ExtraPages: 2, LengthsStride: 6}, []int{20, 5}},
 }
 
 // logitsKernels are those of our kernels that must hold, with the wiring with
