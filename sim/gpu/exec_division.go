@@ -7,11 +7,14 @@ import (
 )
 
 // The division steps that compilers put around a reciprocal and Newton's
-// iteration (CDNA3 ISA, V_DIV_SCALE, V_DIV_FMAS, V_DIV_FIXUP). Two places of
+// iteration (CDNA3 ISA, V_DIV_SCALE, V_DIV_FMAS, V_DIV_FIXUP). Four places of
 // that text cannot be meant as they stand, and follow what makes the quotient
 // right: "== DENORM" asks whether a value is subnormal in the instruction's
-// own format, and V_DIV_FMAS scales by 2^64 or 2^-64 (2^128 or 2^-128 for
-// float64), against what V_DIV_SCALE did, by the magnitude of its addend.
+// own format; a denominator whose reciprocal is subnormal is scaled down, not
+// up, where the quotient is subnormal too; V_DIV_FMAS scales by 2^64 or 2^-64
+// (2^128 or 2^-128 for float64), against what V_DIV_SCALE did, by the magnitude
+// of its addend; and V_DIV_FIXUP makes an infinity of the NaN that the steps
+// between give when the quotient of ordinary numbers overflows.
 
 func registerDivision(add func(isa.Op, compiler)) {
 	add(isa.V_DIV_SCALE_F32, divScale32)
@@ -42,7 +45,7 @@ func scaleF32(x, den, num float32) (r uint32, vcc bool) {
 		return up(), false
 	case subnormal(1/float64(den)) && subnormal(q):
 		if bx == bd {
-			return up(), true
+			return ldexpF32(x, ^uint32(63)), true
 		}
 		return bx, true
 	case subnormal(1 / float64(den)):
@@ -76,7 +79,7 @@ func scaleF64(x, den, num float64) (r uint64, vcc bool) {
 		return up(), false
 	case subnormal(1/den) && (subnormal(q) || q == 0):
 		if bx == bd {
-			return up(), true
+			return ldexpF64(x, ^uint32(127)), true
 		}
 		return bx, true
 	case subnormal(1 / den):
@@ -158,8 +161,7 @@ func fmasF32(x, y, z float32, scale bool) uint32 {
 	return b32(float32(s * 0x1p-64))
 }
 
-// fmasF64 is fmasF32 for float64. Scaling down rounds a second time only where
-// the quotient is subnormal; the sum's own rounding is then to odd.
+// fmasF64 is fmasF32 for float64.
 func fmasF64(x, y, z float64, scale bool) uint64 {
 	r := math.FMA(x, y, z)
 	if !scale || r != r || math.IsInf(r, 0) || r == 0 {
@@ -168,29 +170,48 @@ func fmasF64(x, y, z float64, scale bool) uint64 {
 	if exponent64(math.Float64bits(z)) > 1023 {
 		return math.Float64bits(math.Ldexp(r, 128))
 	}
-	return math.Float64bits(math.Ldexp(fmaToOdd(x, y, z, r), -128))
+	if math.Abs(r) >= 0x1p-894 {
+		return math.Float64bits(math.Ldexp(r, -128)) // normal, exact
+	}
+	return scaleToSubnormal(r, fmaError(x, y, z, r))
 }
 
-// fmaToOdd corrects r, x*y + z rounded to nearest, to the double next to the
-// exact value that has an odd last bit. The operands are far from the limits
-// of the format, as V_DIV_SCALE leaves them.
-func fmaToOdd(x, y, z, r float64) float64 {
+// scaleToSubnormal is (r + err) * 2^-128 rounded once, for an r of a normal
+// number's magnitude whose scaled value is subnormal and an err below half of
+// r's last bit.
+func scaleToSubnormal(r, err float64) uint64 {
 	b := math.Float64bits(r)
-	// The error of r is x*y + z - r = (x*y - p) + ((p + z) - r), with p the
-	// rounded product; both parts are exact, and so is the sign of their sum.
+	m := (b&(1<<52-1) | 1<<52) << 2 // in quarters of r's last bit
+	switch {
+	case err == 0:
+	case (err > 0) == (r > 0):
+		m++
+	default:
+		m--
+	}
+	// One unit of the result, 2^-1074, is so many quarters as a power of 2.
+	shift := 1 - (exponent64(b) - 128) + 2
+	if shift > 62 {
+		return b & signBit64
+	}
+	q, rest, half := m>>shift, m&(1<<shift-1), uint64(1)<<(shift-1)
+	if rest > half || rest == half && q&1 == 1 {
+		q++
+	}
+	return b&signBit64 | q
+}
+
+// fmaError is the sign, at least, of x*y + z - r, where r is that sum rounded
+// to nearest. The operands are far from the limits of the format, as
+// V_DIV_SCALE leaves them.
+func fmaError(x, y, z, r float64) float64 {
+	// x*y - p and p + z - t are exact, and t - r is small enough to be.
 	p := x * y
 	low := math.FMA(x, y, -p)
 	t := p + z
 	u := t - p
 	lowSum := (p - (t - u)) + (z - u)
-	err := (t - r) + lowSum + low
-	if err == 0 || b&1 != 0 {
-		return r
-	}
-	if (err > 0) == (r > 0) {
-		return math.Float64frombits(b + 1)
-	}
-	return math.Float64frombits(b - 1)
+	return (t - r) + lowSum + low
 }
 
 func divFmas32(in *isa.Inst, _ *Program) (execFn, error) {
@@ -239,6 +260,8 @@ func divFixupF32(q, den, num float32) uint32 {
 		return sign
 	case exponent32(bn)-exponent32(bd) < -150:
 		return sign // below half the smallest subnormal
+	case q != q:
+		return sign | inf32 // out of range
 	}
 	return sign | b32(q)&^signBit32
 }
@@ -260,6 +283,8 @@ func divFixupF64(q, den, num float64) uint64 {
 		return sign
 	case exponent64(bn)-exponent64(bd) < -1075:
 		return sign
+	case q != q:
+		return sign | 0x7ff0000000000000
 	}
 	return sign | math.Float64bits(q)&^(1<<63)
 }
