@@ -153,13 +153,21 @@ func shorterContexts(c model.Case) iter.Seq[model.Case] {
 	}
 }
 
+// near is how many values are tried one by one, so that a short context is the
+// shortest there is even where failing needs a parity or a remainder.
+const near = 64
+
 // towards gives values below x and at least least: least itself, then ever
-// closer to x, ending with x-1 (x-2 and so on matter for parity and tiles, and
-// come from asking again).
+// closer to x, ending with x-1; then, once they are few, all of them.
 func towards(x, least int) []int {
 	var vs []int
 	for gap := x - least; gap > 0; gap /= 2 {
 		vs = append(vs, x-gap)
+	}
+	if x-least <= near {
+		for v := least + 1; v < x; v++ {
+			vs = append(vs, v)
+		}
 	}
 	return vs
 }
