@@ -3,98 +3,109 @@ package metadata
 import "fmt"
 
 // Decode is what the kernel gets for the decodes of a step. Slices are views
-// of the builder's buffers or of the batch, valid until the next Build.
+// of the builder's buffers or of the batch, valid until the next step.
 type Decode struct {
-	SeqLens          []int32   // (Rows, Columns), row-major: (B, n) native, else (rows, 1)
-	Rows, Columns    int       //
+	Table[int32]
 	BlockTable       [][]int32 // (rows, width); one row a request (native) or a token (flattened)
 	DecodeLens       []int32   // query tokens of each row
 	RequiresPadding  bool      // native rows of differing depth
-	GlobalSeqLens    []int32   // lengths before localization, as the rows are; nil without DCP
 	PerReqDecodeLens []int32   // query tokens of each request
 	DecodeIsUniform  bool      // all requests have the same number of query tokens
 	MaxDecodeLen     int       // the largest such number
 	Indices          []int32   // varlen: request of each token; else nil
-	PerReqSeqLens    []int32   // (B) the table's last column when it is (B, n > 1), else nil
 }
 
-// Build makes the metadata of one step. Decode is nil when the step has no
-// decode. An error leaves the buffers as they were.
+// Build makes the decode part of the metadata of one step, for those who need
+// only lengths. Decode is nil when the step has no decode. An error leaves the
+// buffers as they were.
 func (b *Builder) Build(batch Batch) (*Decode, Counts, error) {
 	if err := batch.validate(b.cfg); err != nil {
 		return nil, Counts{}, err
 	}
-	if batch.NumActualTokens == 0 {
-		return nil, Counts{}, nil
-	}
-	counts := split(batch, b.cfg.NextN(), !b.cfg.flattens() && !b.cfg.Varlen)
+	counts := b.split(batch)
 	if counts.NumDecodes == 0 {
 		return nil, counts, nil
 	}
-	s := b.newStep(batch, counts)
-	if s.native {
-		if need := s.decodes * s.maxDepth; need > len(b.seqLens) {
-			return nil, Counts{}, fmt.Errorf("metadata: %d decodes of depth %d need %d lengths; max_num_batched_tokens is %d", s.decodes, s.maxDepth, need, len(b.seqLens))
+	shape := shapeOf(batch, counts)
+	if err := b.fits(shape); err != nil {
+		return nil, Counts{}, err
+	}
+	return b.decode(batch, shape), counts, nil
+}
+
+func shapeOf(batch Batch, counts Counts) Shape {
+	return Shape{Starts: batch.QueryStartLoc[:counts.NumDecodes+1], Tokens: counts.NumDecodeTokens}
+}
+
+func (b *Builder) fits(s Shape) error {
+	if b.lengths.Fits(s) {
+		return nil
+	}
+	_, largest := s.Depths()
+	return fmt.Errorf("metadata: %d decodes of depth %d need %d lengths; max_num_batched_tokens is %d", s.Decodes(), largest, s.Decodes()*largest, b.cfg.MaxNumBatchedTokens)
+}
+
+func (b *Builder) decode(batch Batch, s Shape) *Decode {
+	path := b.cfg.Path(s)
+	smallest, largest := s.Depths()
+	d := &Decode{
+		Table:            b.lengths.Decode(s, batch.SeqLens[:s.Decodes()]),
+		PerReqDecodeLens: b.perReqDecode[:s.Decodes()],
+		DecodeIsUniform:  smallest == largest,
+		MaxDecodeLen:     largest,
+	}
+	for r := range d.PerReqDecodeLens {
+		d.PerReqDecodeLens[r] = int32(s.Depth(r))
+	}
+	if path != Varlen {
+		copy(b.decodeLens, d.PerReqDecodeLens)
+	}
+	if path == Native || path == Requests {
+		d.DecodeLens = b.decodeLens[:s.Decodes()]
+		d.BlockTable = batch.BlockTable[:s.Decodes()]
+		d.RequiresPadding = !d.DecodeIsUniform
+		return d
+	}
+	d.DecodeLens = b.decodeLens[:s.Tokens]
+	for i := range d.DecodeLens {
+		d.DecodeLens[i] = 1
+	}
+	b.tokenPages(batch, s, path)
+	d.BlockTable = b.blockTable[:s.Tokens]
+	if path == Varlen {
+		b.tokenRequests(s)
+		d.Indices = b.indices[:s.Tokens]
+	}
+	return d
+}
+
+// tokenPages gives each token its request's block table row. The varlen kernel
+// zeroes a padding token's whole row; the variable path puts the null page in
+// front and leaves the rest of the row as it was.
+func (b *Builder) tokenPages(batch Batch, s Shape, path Path) {
+	for r := range s.Decodes() {
+		for i := s.Starts[r]; i < s.Starts[r+1]; i++ {
+			copy(b.blockTable[i], batch.BlockTable[r])
 		}
 	}
-	return b.build(s), counts, nil
+	for i := s.Actual(); i < s.Tokens; i++ {
+		if path == Varlen {
+			clear(b.blockTable[i])
+		} else {
+			clear(b.blockTable[i][:min(1, b.cfg.BlockTableWidth)])
+		}
+	}
 }
 
-// step is a batch's decodes and what the host knows of them.
-type step struct {
-	Batch
-	decodes, tokens    int
-	depths             []int32 // query lengths
-	minDepth, maxDepth int
-	actual             int // sum of depths; tokens beyond it are padding
-	native             bool
-}
-
-func (b *Builder) newStep(batch Batch, counts Counts) step {
-	s := step{Batch: batch, decodes: counts.NumDecodes, tokens: counts.NumDecodeTokens}
-	s.depths = b.depths[:s.decodes]
-	s.minDepth, s.maxDepth = batch.queryLen(0), batch.queryLen(0)
-	for i := range s.depths {
-		q := batch.queryLen(i)
-		s.depths[i] = int32(q)
-		s.minDepth, s.maxDepth = min(s.minDepth, q), max(s.maxDepth, q)
+// tokenRequests names each token's request. Padding tokens count on from the
+// number of requests.
+func (b *Builder) tokenRequests(s Shape) {
+	for r := range s.Decodes() {
+		for i := s.Starts[r]; i < s.Starts[r+1]; i++ {
+			b.indices[i] = int32(r)
+		}
 	}
-	s.actual = int(batch.QueryStartLoc[s.decodes])
-	s.native = b.cfg.native(s.maxDepth)
-	return s
-}
-
-func (b *Builder) build(s step) *Decode {
-	d := &Decode{
-		DecodeIsUniform: s.minDepth == s.maxDepth,
-		MaxDecodeLen:    s.maxDepth,
+	for i := s.Actual(); i < s.Tokens; i++ {
+		b.indices[i] = int32(s.Decodes() + i - s.Actual())
 	}
-	if !b.cfg.Varlen {
-		copy(b.decodeLens, s.depths)
-		copy(b.perReqDecode, s.depths)
-		b.fillGlobal(s, d)
-	}
-	d.DecodeLens = b.decodeLens[:s.decodes]
-	d.PerReqDecodeLens = b.perReqDecode[:s.decodes]
-
-	// view says that the lengths already lie in b.seqLens, so that what
-	// follows may work in place. Lengths of next_n = 1 are the batch's own.
-	view := true
-	switch {
-	case b.cfg.Varlen:
-		b.varlen(s, d)
-	case !s.native && b.uniform(s):
-		b.flattenUniform(s, d)
-	case !s.native:
-		b.flattenVariable(s, d)
-	case b.cfg.NextN() > 1:
-		b.nativeTable(s, d)
-	default:
-		b.requestLengths(s, d)
-		view = false
-	}
-	b.localize(s, d, view)
-	b.compress(s, d, view)
-	b.lastColumn(d)
-	return d
 }

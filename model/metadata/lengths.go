@@ -24,19 +24,20 @@ func ExpandFrom[T any, A Arith[T]](a A, length, n, start, i T) T {
 // when position p lives on rank (p/interleave) % world.
 //
 //	base + clip(x - base*world - rank*interleave, 0, interleave)
-//	base = floor(floor(x/interleave) / world) * interleave
+//	base = x / interleave / world * interleave
 //
 // base is what every rank holds of the whole rounds below x; the clip is this
 // rank's share of the round that x cuts.
 func Localize[T any, A Arith[T]](a A, x, world, rank, interleave T) T {
-	base := a.Mul(a.FloorDiv(a.FloorDiv(x, interleave), world), interleave)
+	base := a.Mul(a.Div(a.Div(x, interleave), world), interleave)
 	rest := a.Sub(x, a.Mul(base, world))
 	rest = a.Sub(rest, a.Mul(rank, interleave))
 	return a.Add(base, a.Min(a.Max(rest, a.Int(0)), interleave))
 }
 
-// Compress is how many states of ratio tokens are complete in length tokens:
-// floor(length / ratio).
+// Compress is how many states of ratio tokens are complete in length tokens.
+//
+//	length / ratio
 func Compress[T any, A Arith[T]](a A, length, ratio T) T {
-	return a.FloorDiv(length, ratio)
+	return a.Div(length, ratio)
 }

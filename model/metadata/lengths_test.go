@@ -65,7 +65,7 @@ func (bigInts) Int(v int) *big.Int         { return big.NewInt(int64(v)) }
 func (bigInts) Add(a, b *big.Int) *big.Int { return new(big.Int).Add(a, b) }
 func (bigInts) Sub(a, b *big.Int) *big.Int { return new(big.Int).Sub(a, b) }
 func (bigInts) Mul(a, b *big.Int) *big.Int { return new(big.Int).Mul(a, b) }
-func (bigInts) FloorDiv(a, b *big.Int) *big.Int {
+func (bigInts) Div(a, b *big.Int) *big.Int {
 	return new(big.Int).Div(a, b) // Euclidean; floor for b > 0
 }
 func (bigInts) Min(a, b *big.Int) *big.Int {
@@ -104,12 +104,15 @@ func TestInt32DoesNotWrap(t *testing.T) {
 	})
 }
 
-func TestFloorDiv(t *testing.T) {
-	for _, tc := range []struct{ a, b, want int32 }{
-		{7, 2, 3}, {-7, 2, -4}, {-8, 2, -4}, {0, 5, 0}, {-1, 4, -1}, {1, 4, 0},
+func TestDiv(t *testing.T) {
+	for _, tc := range []struct{ a, b, floor, trunc int32 }{
+		{7, 2, 3, 3}, {-7, 2, -4, -3}, {-8, 2, -4, -4}, {0, 5, 0, 0}, {-1, 4, -1, 0}, {1, 4, 0, 0},
 	} {
-		if got := (Int32{}).FloorDiv(tc.a, tc.b); got != tc.want {
-			t.Errorf("floor(%d / %d) = %d, want %d", tc.a, tc.b, got, tc.want)
+		if got := (Int32{}).Div(tc.a, tc.b); got != tc.floor {
+			t.Errorf("tensor: %d / %d = %d, want %d", tc.a, tc.b, got, tc.floor)
+		}
+		if got := (Int32Device{}).Div(tc.a, tc.b); got != tc.trunc {
+			t.Errorf("device: %d / %d = %d, want %d", tc.a, tc.b, got, tc.trunc)
 		}
 	}
 }

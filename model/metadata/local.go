@@ -1,54 +1,85 @@
 package metadata
 
-// localize turns global lengths into this rank's, after the expansion: each
-// token's own length has to be localized.
-func (b *Builder) localize(s step, d *Decode, view bool) {
-	if b.cfg.DCPWorldSize == 1 {
+// fillGlobal keeps the lengths before localization for those who need them.
+func (l *Lengths[T, A]) fillGlobal(t *Table[T], s Shape, requests []T, path Path) {
+	if l.cfg.DCPWorldSize == 1 {
 		return
 	}
-	out := d.SeqLens
-	if !view {
-		out = b.seqLens[:s.decodes]
+	if _, largest := s.Depths(); path == Native || path == Requests || largest <= 1 {
+		t.GlobalSeqLens = requests
+		return
 	}
-	world, rank, interleave := int32(b.cfg.DCPWorldSize), int32(b.cfg.DCPRank), int32(b.cfg.CPInterleave)
-	for i, x := range d.SeqLens {
-		out[i] = Localize(Int32{}, x, world, rank, interleave)
+	l.tokens(l.globalSeqLens, s, requests)
+	if s.Actual() < s.Tokens {
+		l.zero(l.globalSeqLens[s.Actual():s.Tokens])
 	}
-	d.SeqLens = out
+	t.GlobalSeqLens = l.globalSeqLens[:s.Tokens]
 }
 
-// compress turns lengths in tokens into lengths in states. Where the lengths
-// are not a view of the flat buffer, they go to a buffer of their own, cut or
-// zero-padded to the number of tokens, as vLLM does it.
-func (b *Builder) compress(s step, d *Decode, view bool) {
-	if b.cfg.CompressRatio == 1 {
+// copyGlobal is fillGlobal of the varlen path: its kernel has made the lengths.
+func (l *Lengths[T, A]) copyGlobal(t *Table[T], s Shape, requests []T) {
+	if l.cfg.DCPWorldSize == 1 {
 		return
 	}
-	out := d.SeqLens
-	if !view {
-		out = b.expandedSeqLens[:s.decodes]
+	t.GlobalSeqLens = requests
+	if _, largest := s.Depths(); largest > 1 {
+		t.GlobalSeqLens = l.globalSeqLens[:s.Tokens]
+		copy(t.GlobalSeqLens, t.SeqLens)
 	}
-	for i, x := range d.SeqLens {
-		out[i] = Compress(Int32{}, x, int32(b.cfg.CompressRatio))
+}
+
+// localize turns global lengths into this rank's, after the expansion: each
+// token's own length has to be localized. The requests' own lengths are not
+// overwritten.
+func (l *Lengths[T, A]) localize(t *Table[T], path Path) {
+	if l.cfg.DCPWorldSize == 1 {
+		return
 	}
-	if !view {
-		if s.tokens > s.decodes {
-			clear(b.expandedSeqLens[s.decodes:s.tokens])
+	out := t.SeqLens
+	if path == Requests {
+		out = l.seqLens[:t.Rows]
+	}
+	a := l.arith
+	world, rank, interleave := a.Int(l.cfg.DCPWorldSize), a.Int(l.cfg.DCPRank), a.Int(l.cfg.CPInterleave)
+	for i, x := range t.SeqLens {
+		out[i] = Localize(a, x, world, rank, interleave)
+	}
+	t.SeqLens = out
+}
+
+// compress turns lengths in tokens into lengths in states. The requests' own
+// lengths go to a buffer of their own, cut or zero-padded to the number of
+// tokens, as vLLM does it.
+func (l *Lengths[T, A]) compress(t *Table[T], s Shape, path Path) {
+	if l.cfg.CompressRatio == 1 {
+		return
+	}
+	out := t.SeqLens
+	if path == Requests {
+		out = l.expandedSeqLens[:t.Rows]
+	}
+	ratio := l.arith.Int(l.cfg.CompressRatio)
+	for i, x := range t.SeqLens {
+		out[i] = Compress(l.arith, x, ratio)
+	}
+	if path == Requests {
+		if s.Tokens > t.Rows {
+			l.zero(l.expandedSeqLens[t.Rows:s.Tokens])
 		}
-		out = b.expandedSeqLens[:s.tokens]
-		d.Rows = s.tokens
+		out = l.expandedSeqLens[:s.Tokens]
+		t.Rows = s.Tokens
 	}
-	d.SeqLens = out
+	t.SeqLens = out
 }
 
 // lastColumn fills the per-request lengths for kernels that read one length a
 // request, once a step and last, so that they always match the table.
-func (b *Builder) lastColumn(d *Decode) {
-	if d.Columns <= 1 {
+func (l *Lengths[T, A]) lastColumn(t *Table[T]) {
+	if t.Columns <= 1 {
 		return
 	}
-	d.PerReqSeqLens = b.perReqSeqLens[:d.Rows]
-	for r := range d.Rows {
-		d.PerReqSeqLens[r] = d.SeqLens[(r+1)*d.Columns-1]
+	t.PerReqSeqLens = l.perReqSeqLens[:t.Rows]
+	for r := range t.Rows {
+		t.PerReqSeqLens[r] = t.SeqLens[(r+1)*t.Columns-1]
 	}
 }

@@ -72,8 +72,8 @@ func TestPaddedTokens(t *testing.T) {
 			}
 			// Non-zero lengths from a step before, which padding has to clear.
 			if cfg.DCPWorldSize > 1 {
-				for i := range b.globalSeqLens {
-					b.globalSeqLens[i] = 55
+				for i := range b.lengths.globalSeqLens {
+					b.lengths.globalSeqLens[i] = 55
 				}
 			}
 			d := mustBuild(t, b, paddedTokens())

@@ -8,6 +8,15 @@ type Counts struct {
 	NumPrefillTokens int `json:"num_prefill_tokens"`
 }
 
+// split is the split of a step. A step without tokens, a placeholder that some
+// parallel layouts run, is neither.
+func (b *Builder) split(batch Batch) Counts {
+	if batch.NumActualTokens == 0 {
+		return Counts{}
+	}
+	return split(batch, b.cfg.NextN(), !b.cfg.flattens() && !b.cfg.Varlen)
+}
+
 // split finds the first prefill (vLLM: split_decodes_and_prefills). A request
 // with at most threshold query tokens may be a decode. With uniform, decodes
 // must all have the first request's query length; zero-length padding requests
