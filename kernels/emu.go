@@ -40,12 +40,18 @@ func (s *Subject) Run(ctx context.Context, in *model.Inputs, o RunOptions) (*Res
 	return r, nil
 }
 
+// maxOutput bounds an output in bytes, since all of it is read back.
+const maxOutput = 2 << 30
+
 // allocate gives each tensor its own buffer, filled as the caller would.
 func (s *Subject) allocate(memory *gpu.Memory, in *model.Inputs, placement uint64) ([]*gpu.Buffer, error) {
 	buffers := make([]*gpu.Buffer, len(s.plan.tensors))
 	bases := placements(len(buffers), placement)
 	for i, t := range s.plan.tensors {
 		size, data := t.contents(in)
+		if t.output && size > maxOutput {
+			return nil, fmt.Errorf("tensor %s: %d bytes are more than the %d that a run reads back: use a smaller max_model_len or fewer rows", t.name, size, uint64(maxOutput))
+		}
 		spec := gpu.Spec{Name: t.name, Size: size, Base: bases[i], Data: data, ReadOnly: t.readOnly}
 		partly := t.name == "cache" && s.Reads() == ReadsTokens
 		if partly {

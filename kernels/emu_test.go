@@ -1,11 +1,16 @@
 package kernels
 
 import (
+	"context"
+	"errors"
 	"math"
 	"slices"
+	"sync"
 	"testing"
 
 	"mqaproof/model"
+	"mqaproof/model/fp8"
+	"mqaproof/sim/gpu"
 )
 
 // shapes are small cases; Fit gives each subject its own layout and page.
@@ -17,7 +22,7 @@ var shapes = []struct {
 	{"one row", model.Case{NextN: 1, Heads: 16, HeadDim: 64, Page: 1, MaxModelLen: 1}, []int{1}},
 	{"two rows", model.Case{NextN: 2, Heads: 16, HeadDim: 64, Page: 1, MaxModelLen: 2}, []int{2}},
 	{"padding and ragged ends", model.Case{NextN: 3, Heads: 16, HeadDim: 64, Page: 16, MaxModelLen: 80}, []int{0, 65, 3, 17}},
-	{"past the length", model.Case{NextN: 1, Heads: 32, HeadDim: 64, Page: 64, MaxModelLen: 200, ExtraPages: 2, ShufflePages: true}, []int{129, 5}},
+	{"past the length", model.Case{NextN: 1, Heads: 16, HeadDim: 64, Page: 64, MaxModelLen: 140, ExtraPages: 2, ShufflePages: true}, []int{70, 5}},
 	{"strided lengths", model.Case{NextN: 2, Heads: 16, HeadDim: 64, Page: 16, MaxModelLen: 64, LengthsStride: 5}, []int{10, 31, 2}},
 	{"DCP and ratio", model.Case{NextN: 3, Heads: 16, HeadDim: 64, Page: 16, MaxModelLen: 64, DCP: model.DCP{World: 2, Rank: 1, Interleave: 4}, Ratio: 2}, []int{40, 9, 0}},
 }
@@ -169,6 +174,126 @@ func TestTableWiring(t *testing.T) {
 				t.Errorf("%s: row %d sees %d by the table and by right: the case shows nothing", s, row, sees)
 			}
 		}
+	}
+}
+
+// TestRunTraps: what keeps a kernel from ending is its own fault when it runs
+// out of instructions, and the caller's when the run is called off.
+func TestRunTraps(t *testing.T) {
+	s := subject(t, "hip/mfma-split gfx942 last-column")
+	c := model.Case{
+		Seed: 1, Data: model.Exact, NextN: 2, Heads: 16, HeadDim: 64, Page: 1, Layout: model.BlockFlat, MaxModelLen: 3,
+		Requests: requests([]int{3}),
+	}
+	in, r := run(t, s, c, RunOptions{Budget: 20})
+	if r.Trap == nil || r.Trap.Kind != gpu.TrapBudget {
+		t.Errorf("trap is %v, want %s", r.Trap, gpu.TrapBudget)
+	}
+	if r.Rows != 2 || r.Width != 3 || slices.Contains(r.Written, true) {
+		t.Errorf("result is %d x %d, written %v; want the whole of it, unwritten", r.Rows, r.Width, r.Written)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Run(ctx, in, RunOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("called off: error is %v, want %v", err, context.Canceled)
+	}
+}
+
+// TestConcurrentRuns: one subject, several goroutines, the same bits.
+func TestConcurrentRuns(t *testing.T) {
+	s := subject(t, "hip/per-row gfx942 per-row")
+	c := model.Case{
+		Seed: 1, Data: model.Normal, NextN: 2, Heads: 32, HeadDim: 64, Page: 16, Layout: model.BlockFlat, MaxModelLen: 40,
+		Requests: requests([]int{33, 20}),
+	}
+	in, want := run(t, s, c, RunOptions{Workers: 1})
+	var group sync.WaitGroup
+	for i := range 4 {
+		group.Go(func() {
+			got, err := s.Run(t.Context(), in, RunOptions{Workers: i, Order: uint64(i), Placement: uint64(i)})
+			if err != nil || !slices.Equal(got.Logits, want.Logits) || !slices.Equal(got.Written, want.Written) {
+				t.Errorf("run %d: %v, or other bits", i, err)
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestWriteDefined(t *testing.T) {
+	cache := model.Cache{Bytes: make([]byte, 40), Defined: make([]bool, 40)}
+	for i := range cache.Bytes {
+		cache.Bytes[i] = byte(i + 1)
+		cache.Defined[i] = i < 7 || i >= 20 && i < 33 || i == 39
+	}
+	b, err := gpu.NewMemory().Alloc(gpu.Spec{Name: "cache", Size: 40})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Fill(poison(fp8.E4M3FNUZ))
+	if err := writeDefined(b, &cache); err != nil {
+		t.Fatal(err)
+	}
+	data, err := b.Read(0, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defined, err := b.Initialised(0, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range data {
+		want := byte(0x80)
+		if cache.Defined[i] {
+			want = cache.Bytes[i]
+		}
+		if data[i] != want || defined[i] != cache.Defined[i] {
+			t.Errorf("byte %d is %#x, defined %v; want %#x, %v", i, data[i], defined[i], want, cache.Defined[i])
+		}
+	}
+	for _, f := range []fp8.Format{fp8.E4M3FN, fp8.E4M3FNUZ} {
+		if x := byte(poison(f)); !f.IsNaN(x) {
+			t.Errorf("%s: poison %#x is not NaN", f, x)
+		}
+	}
+}
+
+// TestReadsPages: a kernel that may read all of its pages finds in them what
+// the allocator left, and it is no fault.
+func TestReadsPages(t *testing.T) {
+	for _, reads := range []string{ReadsTokens, ReadsPages} {
+		s := *subject(t, "hip/naive gfx942 per-row")
+		m := *s.Manifest
+		m.Reads = reads
+		s.Manifest = &m
+		in, err := s.Inputs(model.Case{
+			Seed: 1, Data: model.Exact, NextN: 1, Heads: 4, HeadDim: 32, Page: 16, Layout: model.Interleaved, MaxModelLen: 20,
+			Requests: requests([]int{17}),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		buffers, err := s.allocate(gpu.NewMemory(), in, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cache := buffers[slices.IndexFunc(s.plan.tensors, func(t *tensor) bool { return t.name == "cache" })]
+		defined, err := cache.Initialised(0, cache.Size())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := !slices.Contains(defined, false); got != (reads == ReadsPages) {
+			t.Errorf("reads %s: all of the cache is defined: %v", reads, got)
+		}
+	}
+}
+
+func TestOutputsAreBounded(t *testing.T) {
+	s := subject(t, "hip/mfma-stage1 gfx942 last-column")
+	in := smallInputs()
+	in.Width = 1 << 26
+	_, err := s.allocate(gpu.NewMemory(), in, 0)
+	if want := "tensor head_logits: 17179869184 bytes are more than the 2147483648 that a run reads back: use a smaller max_model_len or fewer rows"; message(err) != want {
+		t.Errorf("error is %v, want %s", err, want)
 	}
 }
 
