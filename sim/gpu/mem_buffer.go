@@ -252,7 +252,7 @@ func bufferToLDS(a bufferAddress, f format, step int) (execFn, error) {
 			if part>>l&1 != 0 {
 				w.loadLane(step, l, x.addr[l], a.present(w, v, x.addr[l], f.size), data[:])
 			}
-			w.ldsAccess().store(w, step, l, at+uint64(l*f.size), f.size, &data)
+			w.ldsStoreLane(step, l, at+uint64(l*f.size), f.size, &data)
 		}
 		x.leave()
 	}, nil

@@ -61,57 +61,45 @@ func compileDS(in *isa.Inst, step int) (execFn, error) {
 
 // ldsRead loads each active lane's data to registers d and up.
 func (w *Wave) ldsRead(f format, d, addr int, offset uint32, step int) {
-	m := &w.wg.lds.local
-	size := uint64(f.size)
-	var slow uint64
-	at := &w.addr32
-	*at = w.V[addr] // the destination may be the address
-	for mask := w.EXEC; mask != 0; mask &= mask - 1 {
-		l := bits.TrailingZeros64(mask) & 63
-		off := uint64(at[l] + offset)
-		if off+size > uint64(len(m.data)) || !hasBits(m.init, off, size) {
-			slow |= 1 << l
-			continue
-		}
-		switch {
-		case size == 4:
-			w.V[d][l] = binary.LittleEndian.Uint32(m.data[off:])
-		case size > 4:
-			from := m.data[off : off+size]
-			for i := range w.V[d : d+f.dwords()] {
-				w.V[d+i][l] = binary.LittleEndian.Uint32(from[4*i:])
-			}
-		default:
-			w.V[d][l] = f.extend(little(m.data[off:], size), w.V[d][l])
-		}
+	x := w.wg.worker
+	for l, at := range &w.V[addr] {
+		x.addr[l] = uint64(at + offset)
 	}
-	for ; slow != 0; slow &= slow - 1 {
+	m := &w.wg.lds
+	for slow := w.gatherFrom(m.data, m.init, 0, f, d, w.EXEC); slow != 0; slow &= slow - 1 {
 		l := bits.TrailingZeros64(slow)
 		var out [4]uint32
-		w.ldsAccess().load(w, step, l, uint64(at[l]+offset), f.size, &out)
+		w.ldsLoadLane(step, l, x.addr[l], f.size, &out)
 		w.setLane(f, d, l, &out)
 	}
 }
 
 // ldsWrite stores each active lane's data, the lowest lane first.
 func (w *Wave) ldsWrite(f format, d, addr int, offset uint32, step int) {
-	m := &w.wg.lds.local
+	m := &w.wg.lds
 	size := uint64(f.size)
 	at := &w.V[addr]
 	for mask := w.EXEC; mask != 0; mask &= mask - 1 {
 		l := bits.TrailingZeros64(mask) & 63
 		off := uint64(at[l] + offset)
-		if size >= 4 && off+size <= uint64(len(m.data)) {
-			to := m.data[off : off+size]
-			for i := range w.V[d : d+f.dwords()] {
-				binary.LittleEndian.PutUint32(to[4*i:], w.V[d+i][l])
-			}
-			setFew(m.init, off, size)
+		if size < 4 || off+size > uint64(len(m.data)) {
+			var data [4]uint32
+			w.laneData(f, d, l, &data)
+			w.ldsStoreLane(step, l, off, f.size, &data)
 			continue
 		}
-		var data [4]uint32
-		w.laneData(f, d, l, &data)
-		w.ldsAccess().store(w, step, l, off, f.size, &data)
+		to := m.data[off : off+size]
+		binary.LittleEndian.PutUint32(to, w.V[d][l])
+		if size >= 8 {
+			binary.LittleEndian.PutUint32(to[4:], w.V[d+1][l])
+		}
+		if size >= 12 {
+			binary.LittleEndian.PutUint32(to[8:], w.V[d+2][l])
+		}
+		if size == 16 {
+			binary.LittleEndian.PutUint32(to[12:], w.V[d+3][l])
+		}
+		setFew(m.init, off, size)
 	}
 }
 
@@ -173,10 +161,10 @@ func compileTwo(in *isa.Inst, what, rest string, addr, step int) (execFn, error)
 			var in, out [2][4]uint32
 			for i := range 2 {
 				w.laneData(f, data[i], l, &in[i])
-				w.ldsAccess().load(w, step, l, uint64(at[l]+offsets[i]), f.size, &out[i])
+				w.ldsLoadLane(step, l, uint64(at[l]+offsets[i]), f.size, &out[i])
 			}
 			for i := range 2 {
-				w.ldsAccess().store(w, step, l, uint64(at[l]+offsets[i]), f.size, &in[i])
+				w.ldsStoreLane(step, l, uint64(at[l]+offsets[i]), f.size, &in[i])
 				w.setLane(f, d+i*n, l, &out[i])
 			}
 		}
@@ -296,7 +284,7 @@ func compileDSAtomic(in *isa.Inst, name string, addr, step int) (execFn, error) 
 		for mask := w.EXEC; mask != 0; mask &= mask - 1 {
 			l := bits.TrailingZeros64(mask)
 			value, second := read(w, data0, l), read(w, data1, l)
-			old := w.ldsAccess().atomic(w, step, l, uint64(w.V[addr][l]+offset), op.size, func(old uint64) uint64 {
+			old := w.ldsAtomic(step, l, uint64(w.V[addr][l]+offset), op.size, func(old uint64) uint64 {
 				return op.apply(old, value, second)
 			})
 			if dst >= 0 {
@@ -404,11 +392,11 @@ func compileAddTID(in *isa.Inst, step int) (execFn, error) {
 			l := bits.TrailingZeros64(m)
 			var data [4]uint32
 			if at := base + uint64(4*l); read {
-				w.ldsAccess().load(w, step, l, at, 4, &data)
+				w.ldsLoadLane(step, l, at, 4, &data)
 				w.setLane(f, d, l, &data)
 			} else {
 				w.laneData(f, d, l, &data)
-				w.ldsAccess().store(w, step, l, at, 4, &data)
+				w.ldsStoreLane(step, l, at, 4, &data)
 			}
 		}
 	}, nil

@@ -1,7 +1,6 @@
 package gpu
 
 import (
-	"encoding/binary"
 	"math/bits"
 
 	"mqaproof/sim/isa"
@@ -50,18 +49,6 @@ func (a *flatAddress) global(w *Wave, addr *[Lanes]uint64) {
 	for l := range addr {
 		addr[l] = base + uint64(lo[l])
 	}
-}
-
-// scratch is the offset into a lane's scratch, 32 bits.
-func (a *flatAddress) scratch(w *Wave, lane int) uint64 {
-	off := uint32(a.offset)
-	if a.vector >= 0 {
-		off += w.V[a.vector][lane]
-	}
-	if a.scalar >= 0 {
-		off += w.readS(a.scalar)
-	}
-	return uint64(off)
 }
 
 // aperture tells where a flat address leads: 0 global, 1 LDS, 2 scratch.
@@ -131,110 +118,6 @@ func globalLoad(a flatAddress, f format, d, step int, flat bool) execFn {
 	}
 }
 
-// gather loads for the lanes of mask from the worker's addresses.
-func (w *Wave) gather(f format, d, step int, mask uint64) {
-	if slow := w.gatherFast(f, d, step, mask); slow != 0 {
-		w.gatherSlow(f, d, step, slow)
-	}
-}
-
-// gatherFast loads for those lanes of mask whose bytes lie in the contiguous,
-// untracked buffer that the instruction accessed last, and gives the others.
-func (w *Wave) gatherFast(f format, d, step int, mask uint64) (slow uint64) {
-	x := w.wg.worker
-	if mask == 0 {
-		return 0
-	}
-	b := x.lookup(step, x.addr[bits.TrailingZeros64(mask)])
-	if b == nil || b.plain == nil || b.size < uint64(f.size) {
-		return mask
-	}
-	data, base, limit := b.plain.data, b.base, b.size-uint64(f.size)
-	if !b.full {
-		// Take out the lanes that touch undefined bytes first.
-		init, n := b.plain.init, uint64(f.size)
-		for m := mask; m != 0; m &= m - 1 {
-			l := bits.TrailingZeros64(m)
-			if off := x.addr[l] - base; off > limit || !hasBits(init, off, n) {
-				slow |= 1 << l
-			}
-		}
-		mask &^= slow
-	}
-	switch {
-	case f.size == 4:
-		v := &w.V[d]
-		for m := mask; m != 0; m &= m - 1 {
-			l := bits.TrailingZeros64(m) & 63
-			off := x.addr[l] - base
-			if off > limit {
-				slow |= 1 << l
-				continue
-			}
-			v[l] = binary.LittleEndian.Uint32(data[off:])
-		}
-	case f.size > 4:
-		v := w.V[d : d+f.dwords()]
-		for m := mask; m != 0; m &= m - 1 {
-			l := bits.TrailingZeros64(m) & 63
-			off := x.addr[l] - base
-			if off > limit {
-				slow |= 1 << l
-				continue
-			}
-			from := data[off : off+uint64(f.size)]
-			for i := range v {
-				v[i][l] = binary.LittleEndian.Uint32(from[4*i:])
-			}
-		}
-	default:
-		v := &w.V[d]
-		for m := mask; m != 0; m &= m - 1 {
-			l := bits.TrailingZeros64(m) & 63
-			off := x.addr[l] - base
-			if off > limit {
-				slow |= 1 << l
-				continue
-			}
-			v[l] = f.extend(little(data[off:], uint64(f.size)), v[l])
-		}
-	}
-	return slow
-}
-
-// gatherSlow loads lane by lane, with all checks and faults.
-func (w *Wave) gatherSlow(f format, d, step int, mask uint64) {
-	x := w.wg.worker
-	var out [4]uint32
-	for m := mask; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros64(m)
-		w.loadLane(step, l, x.addr[l], f.size, out[:])
-		w.setLane(f, d, l, &out)
-	}
-	x.leave()
-}
-
-// setLane puts loaded data into a lane's registers.
-func (w *Wave) setLane(f format, d, lane int, out *[4]uint32) {
-	if f.size < 4 {
-		w.V[d][lane] = f.extend(out[0], w.V[d][lane])
-		return
-	}
-	for i := range f.dwords() {
-		w.V[d+i][lane] = out[i]
-	}
-}
-
-// laneData is what a lane stores.
-func (w *Wave) laneData(f format, d, lane int, in *[4]uint32) {
-	for i := range f.dwords() {
-		in[i] = w.V[d+i][lane]
-	}
-	if f.high {
-		in[0] >>= 16
-	}
-}
-
 // loadApertures loads for the lanes whose flat address leads to LDS or scratch
 // and gives the others.
 func (w *Wave) loadApertures(f format, d, step int, mask uint64) uint64 {
@@ -247,9 +130,9 @@ func (w *Wave) loadApertures(f format, d, step int, mask uint64) uint64 {
 		case 0:
 			continue
 		case 1:
-			w.ldsAccess().load(w, step, l, off, f.size, &out)
+			w.ldsLoadLane(step, l, off, f.size, &out)
 		case 2:
-			w.scratchAccess(l).load(w, step, l, off, f.size, &out)
+			w.scratchLoadLane(step, l, off, f.size, &out)
 		}
 		w.setLane(f, d, l, &out)
 		mask &^= 1 << l
@@ -269,9 +152,9 @@ func (w *Wave) storeApertures(f format, d, step int, mask uint64) uint64 {
 		case 0:
 			continue
 		case 1:
-			w.ldsAccess().store(w, step, l, off, f.size, &data)
+			w.ldsStoreLane(step, l, off, f.size, &data)
 		case 2:
-			w.scratchAccess(l).store(w, step, l, off, f.size, &data)
+			w.scratchStoreLane(step, l, off, f.size, &data)
 		}
 		mask &^= 1 << l
 	}
@@ -287,41 +170,6 @@ func globalStore(a flatAddress, f format, d, step int, flat bool) execFn {
 			mask = w.storeApertures(f, d, step, mask)
 		}
 		w.scatter(f, d, step, mask)
-	}
-}
-
-// scatter stores for the lanes of mask to the worker's addresses, the lowest
-// lane first.
-func (w *Wave) scatter(f format, d, step int, mask uint64) {
-	x := w.wg.worker
-	var data [4]uint32
-	for m := mask; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros64(m)
-		w.laneData(f, d, l, &data)
-		w.storeLane(step, l, x.addr[l], f.size, data[:])
-	}
-	x.leave()
-}
-
-func scratchLoad(a flatAddress, f format, d, step int) execFn {
-	return func(w *Wave) {
-		var out [4]uint32
-		for m := w.EXEC; m != 0; m &= m - 1 {
-			l := bits.TrailingZeros64(m)
-			w.scratchAccess(l).load(w, step, l, a.scratch(w, l), f.size, &out)
-			w.setLane(f, d, l, &out)
-		}
-	}
-}
-
-func scratchStore(a flatAddress, f format, d, step int) execFn {
-	return func(w *Wave) {
-		var data [4]uint32
-		for m := w.EXEC; m != 0; m &= m - 1 {
-			l := bits.TrailingZeros64(m)
-			w.laneData(f, d, l, &data)
-			w.scratchAccess(l).store(w, step, l, a.scratch(w, l), f.size, &data)
-		}
 	}
 }
 
@@ -347,7 +195,7 @@ func (w *Wave) toLDS(f format, step int, at, mask uint64) {
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros64(m)
 		w.loadLane(step, l, x.addr[l], f.size, data[:])
-		w.ldsAccess().store(w, step, l, at+uint64(l*f.size), f.size, &data)
+		w.ldsStoreLane(step, l, at+uint64(l*f.size), f.size, &data)
 	}
 	x.leave()
 }
@@ -387,9 +235,9 @@ func (w *Wave) atomics(op atomicOp, src, dst, step int, mask uint64, flat bool) 
 		var old uint64
 		switch where := aperture(addr); {
 		case flat && where == 1:
-			old = w.ldsAccess().atomic(w, step, l, uint64(uint32(addr)), op.size, f)
+			old = w.ldsAtomic(step, l, uint64(uint32(addr)), op.size, f)
 		case flat && where == 2:
-			old = w.scratchAccess(l).atomic(w, step, l, uint64(uint32(addr)), op.size, f)
+			old = w.scratchAtomic(step, l, uint64(uint32(addr)), op.size, f)
 		default:
 			old = w.atomicLane(step, l, addr, op.size, f)
 		}

@@ -1,5 +1,7 @@
 package gpu
 
+import "encoding/binary"
+
 // Global memory as one lane sees it. Alignment: the Linux driver runs this
 // family in unaligned access mode (SH_MEM_CONFIG.ALIGNMENT_MODE), which LLVM's
 // amdhsa targets rely on, so loads and stores of any alignment work, in LDS
@@ -100,13 +102,37 @@ func (x *worker) store(step int, addr uint64, n int, value uint32, s site) (kind
 	return "", b
 }
 
+// inBlock reports whether the bytes are whole, aligned dwords of one block of b.
+func inBlock(b *Buffer, off uint64, size int) bool {
+	return (off|uint64(size))&3 == 0 && uint64(size) <= b.size-off && off&(blockBytes-1)+uint64(size) <= blockBytes
+}
+
 // loadLane reads size bytes at addr for one lane, dword by dword: those that
 // are out of bounds read as 0. Each kind of fault is noted once.
 func (w *Wave) loadLane(step, lane int, addr uint64, size int, out []uint32) {
 	s := makeSite(w.wg.index, step, w.id) | site(lane)
+	x := w.wg.worker
+	if b := x.lookup(step, addr); b != nil && inBlock(b, addr-b.base, size) {
+		off := addr - b.base
+		defined := true
+		if b.tracked {
+			p, in := b.touch(off)
+			defined = x.enter(b, p, in, off).loadDwords(in&(blockBytes-1), out[:size/4], s)
+		} else {
+			for i := range size / 4 {
+				var kind FaultKind
+				out[i], kind, _ = x.load(step, addr+uint64(4*i), 4, s)
+				defined = defined && kind == ""
+			}
+		}
+		if !defined {
+			w.fault(UninitialisedRead, step, b, lane, faultAt{addr: addr, size: size})
+		}
+		return
+	}
 	var outside, undefined bool
 	for i := 0; i < size; i += 4 {
-		v, kind, b := w.wg.load(step, addr+uint64(i), min(4, size-i), s)
+		v, kind, b := x.load(step, addr+uint64(i), min(4, size-i), s)
 		out[i/4] = v
 		if kind == "" || kind == OutOfBoundsRead && outside || kind == UninitialisedRead && undefined {
 			continue
@@ -121,9 +147,24 @@ func (w *Wave) loadLane(step, lane int, addr uint64, size int, out []uint32) {
 // are out of bounds or read-only are dropped.
 func (w *Wave) storeLane(step, lane int, addr uint64, size int, in []uint32) {
 	s := makeSite(w.wg.index, step, w.id) | site(lane)
+	x := w.wg.worker
+	if b := x.lookup(step, addr); b != nil && !b.readOnly && inBlock(b, addr-b.base, size) {
+		off := addr - b.base
+		p, at := b.touch(off)
+		if b.tracked {
+			x.enter(b, p, at, off).storeDwords(at&(blockBytes-1), in[:size/4], s)
+			return
+		}
+		for i := range size / 4 {
+			binary.LittleEndian.PutUint32(p.data[at+uint64(4*i):], in[i])
+		}
+		setFew(p.init, at, uint64(size))
+		setFew(p.written, at, uint64(size))
+		return
+	}
 	var seen FaultKind
 	for i := 0; i < size; i += 4 {
-		kind, b := w.wg.store(step, addr+uint64(i), min(4, size-i), in[i/4], s)
+		kind, b := x.store(step, addr+uint64(i), min(4, size-i), in[i/4], s)
 		if kind == "" || kind == seen {
 			continue
 		}

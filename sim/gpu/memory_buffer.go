@@ -278,13 +278,16 @@ func (b *Buffer) prepare(tracked bool) {
 
 func hasBit(set []uint64, i uint64) bool { return set[i/64]>>(i%64)&1 != 0 }
 
-// hasBits reports whether all of the n (1 to 64) bits at i are set.
+// hasBits reports whether all of the n (1 to 16) bits at i are set.
 func hasBits(set []uint64, i, n uint64) bool {
+	mask := uint64(1)<<n - 1
 	w, s := i/64, i%64
-	if s+n <= 64 {
-		mask := ^uint64(0) >> (64 - n)
-		return set[w]>>s&mask == mask
-	}
+	return set[w]>>s&mask == mask || s+n > 64 && hasBitsAcross(set, i, n)
+}
+
+// hasBitsAcross is hasBits for bits in two words.
+func hasBitsAcross(set []uint64, i, n uint64) bool {
+	w, s := i/64, i%64
 	low, high := 64-s, s+n-64
 	return set[w]>>s == 1<<low-1 && set[w+1]&(1<<high-1) == 1<<high-1
 }

@@ -177,6 +177,56 @@ func (k *block) load(off uint64, n int, s site) (value uint32, defined bool) {
 	return value, defined
 }
 
+// loadDwords is load for whole, aligned dwords.
+func (k *block) loadDwords(off uint64, out []uint32, s site) (defined bool) {
+	defined = true
+	if k.unit == 2 && k.readers == nil {
+		k.readers = make([][2]site, k.units())
+	}
+	data := k.bytes()
+	for i := range out {
+		at := off + uint64(4*i)
+		u := int(at >> 2)
+		var ok bool
+		switch {
+		case k.unit == 2 && (k.owners == nil || k.owners[u] == ownerNone):
+			out[i], ok = binary.LittleEndian.Uint32(data[at:]), hasBits(k.page.init, k.offset+at, 4)
+			if r := &k.readers[u]; r[0] == 0 {
+				r[0] = s
+			} else {
+				k.read(u, s)
+			}
+		default:
+			out[i], ok = k.load(at, 4, s)
+		}
+		defined = defined && ok
+	}
+	return defined
+}
+
+// storeDwords is store for whole, aligned dwords.
+func (k *block) storeDwords(off uint64, in []uint32, s site) {
+	k.own()
+	if k.unit != 2 {
+		for i, v := range in {
+			k.store(off+uint64(4*i), 4, v, s)
+		}
+		return
+	}
+	data := k.bytes()
+	for i, v := range in {
+		at := off + uint64(4*i)
+		u := int(at >> 2)
+		if o := k.owners[u]; o == ownerNone || o.sameGroup(s) {
+			k.owners[u] = s
+			binary.LittleEndian.PutUint32(data[at:], v)
+		} else {
+			k.storeUnit(u, at, 4, v, s)
+		}
+	}
+	setFew(k.page.written, k.offset+off, uint64(4*len(in)))
+}
+
 func (k *block) loadUnit(u int, off uint64, n uint64, s site) (uint32, bool) {
 	var owner site
 	if k.owners != nil {

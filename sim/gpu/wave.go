@@ -48,7 +48,6 @@ type Wave struct {
 
 	private private // scratch memory of its lanes
 	ticks   uint64  // what the clock shows
-	addr32  vreg    // LDS addresses of the current instruction
 }
 
 // laneScratch is room for the intermediate vectors of one instruction: copies
