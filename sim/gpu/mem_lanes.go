@@ -43,11 +43,14 @@ func (w *Wave) gatherFrom(data []byte, init []uint64, base uint64, f format, d i
 		return mask
 	}
 	limit := uint64(len(data)) - n
+	want := uint64(1)<<n - 1
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros64(m) & 63
 		off := x.addr[l] - base
 		x.addr[l] = off
-		if off > limit || init != nil && !hasBits(init, off, n) {
+		if off > limit {
+			slow |= 1 << l
+		} else if init != nil && init[off>>6]>>(off&63)&want != want && !hasBits(init, off, n) {
 			slow |= 1 << l
 		}
 	}
