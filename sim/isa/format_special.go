@@ -49,7 +49,7 @@ var (
 		10: "MSG_GET_DOORBELL", 15: "MSG_SYSMSG",
 	}
 	gsOps  = [4]string{"GS_OP_NOP", "GS_OP_CUT", "GS_OP_EMIT", "GS_OP_EMIT_CUT"}
-	sysOps = map[uint16]string{1: "SYSMSG_OP_ECC_ERR_INTERRUPT", 2: "SYSMSG_OP_REG_RD", 3: "SYSMSG_OP_HOST_TRAP_ACK", 4: "SYSMSG_OP_TTRACE_PC"}
+	sysOps = map[uint16]string{1: "SYSMSG_OP_ECC_ERR_INTERRUPT", 2: "SYSMSG_OP_REG_RD", 4: "SYSMSG_OP_TTRACE_PC"}
 )
 
 // sendmsg writes a message by name where all of its fields have one.

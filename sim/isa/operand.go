@@ -103,6 +103,9 @@ func (d *decoder) source(v uint32, s slot, literalAt int) Operand {
 		o.Value, o.Float = inlineFloats[v-srcFloats], true
 	case v >= srcApertures && v < srcFloats, v >= srcVCCZ && v <= srcLDSDirect:
 		o.Kind, o.Reg = Special, uint16(v)
+		if v == srcLDSDirect && s.dwords > 1 {
+			d.fail("LDS_DIRECT is one dword")
+		}
 	case v == srcLiteral && literalAt > 0:
 		d.literal = true
 		if d.take(literalAt + 1) {

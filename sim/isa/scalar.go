@@ -106,8 +106,8 @@ func (d *decoder) smem(w, w1 uint32) bool {
 		src(Operand{Kind: Const, Width: 1, Value: field(w, 12, 6)})
 	default:
 		o := d.sgpr(field(w, 12, 6), data.dwords)
-		if o.Reg >= regEXEC {
-			d.fail("EXEC is not scalar memory data")
+		if o.Reg >= regM0 {
+			d.fail("M0 and EXEC are not scalar memory data")
 		}
 		if isStore(d.in.Op) || isAtomic(d.in.Op) {
 			src(o)

@@ -341,12 +341,15 @@ func stricter(reason, llvm string) string {
 		{`takes no sign or absolute value$`, "LLVM ignores signs of integer sources"},
 		{`^matrix format \d is reserved`, "LLVM reads reserved matrix formats as fp8"},
 		{`has no operands$|has no data in accumulation VGPRs$`, "LLVM ignores some fields of instructions without operands"},
+		{`^SDWA .* selector is reserved`, "LLVM reads reserved SDWA selectors"},
+		{`^encoding VOP3P? has no literal`, "LLVM reads literals in VOP3 of gfx950, which AMD's ISA excludes"},
+		{`writes whole dwords only$`, "LLVM ignores what becomes of unused bits where there are none"},
 		{`^field set that`, "LLVM ignores the data field of cache instructions"},
 		{`does not clamp$`, "LLVM lets integer SDWA instructions clamp"},
 		{`^v_pk_fmac_f16 has no SDWA form`, "AMD's ISA gives it none"},
 		{`^gds must be set`, "LLVM ignores gds"},
 		{`^FLAT has no`, "LLVM reads 13 offset bits of FLAT"},
-		{`is not a scalar source|^EXEC is not`, "LLVM accepts some special registers"},
+		{`is not a scalar source|^EXEC is not|^M0 and EXEC`, "LLVM accepts some special registers"},
 	} {
 		if regexp.MustCompile(r.reason).MatchString(reason) {
 			return r.why
@@ -363,6 +366,8 @@ func looser(in *Inst, llvm string) string {
 	switch {
 	case llvm == crashed:
 		return "llvm-mc-22 crashes"
+	case (in.Op == V_READFIRSTLANE_B32 || in.Op == V_READLANE_B32) && in.SDst.Reg == regM0:
+		return "LLVM keeps v_readlane from M0"
 	case in.Enc == VOP3PX2 && strings.Contains(llvm, "/*Invalid"):
 		return "LLVM wants the scales in VGPRs, AMD's ISA does not"
 	case in.Dst.Kind == AReg && isAtomic(in.Op):

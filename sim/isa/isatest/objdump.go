@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -234,7 +235,7 @@ func unbundle(data []byte) ([][]byte, error) {
 			return nil, fmt.Errorf("offload bundle: an entry lies beyond the file")
 		}
 		name := make([]byte, v[2])
-		if _, err := r.Read(name); err != nil {
+		if _, err := io.ReadFull(r, name); err != nil {
 			return nil, fmt.Errorf("offload bundle: %w", err)
 		}
 		if bytes.Contains(name, []byte("amdgcn")) && v[1] > 0 {
