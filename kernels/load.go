@@ -64,6 +64,10 @@ func Load(manifestPath, codeObjectPath string) ([]*Subject, error) {
 		out = append(out, subjects...)
 	}
 	if len(out) == 0 {
+		// Say what is wrong with the file itself before what target it lacks.
+		if _, err := codeobject.Read(object); err != nil {
+			return nil, fmt.Errorf("%s: %w", codeObjectPath, err)
+		}
 		return nil, missing
 	}
 	return sorted(out), nil
@@ -88,6 +92,9 @@ func fromManifest(dir fs.FS, shown, source string, manifest []byte, m *Manifest)
 		}
 		f, err := codeobject.ReadTarget(object, target)
 		if err != nil {
+			if _, damaged := codeobject.Read(object); damaged != nil {
+				return nil, fmt.Errorf("%s: %w", path.Join(filepath.ToSlash(shown), name), damaged)
+			}
 			return nil, fmt.Errorf("%s: %w: %s names it for %s", path.Join(filepath.ToSlash(shown), name), err, source, target)
 		}
 		subjects, err := newSubjects(m, manifest, source, target, object, f)

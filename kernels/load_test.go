@@ -85,6 +85,7 @@ func TestLoad(t *testing.T) {
 		beside   []byte // as obj/k.hsaco; nil: no such file
 		want     string
 		err      []string
+		exact    bool // the first part ends the error
 	}{
 		{name: "bundle", manifest: without, object: bundle(map[string][]byte{"gfx942": gfx942, "gfx950": gfx950}), want: both},
 		{name: "bundle, one target of it", manifest: only942, object: bundle(map[string][]byte{"gfx942": gfx942, "gfx950": gfx950}), want: "hip/naive gfx942 per-row"},
@@ -99,6 +100,8 @@ func TestLoad(t *testing.T) {
 		{name: "text", manifest: without, object: []byte("__global__ void k();\n"), err: []string{"k.co: file is text"}},
 		{name: "empty", manifest: without, object: []byte{}, err: []string{"k.co: file is empty"}},
 		{name: "x86", manifest: without, object: x86, err: []string{"k.co: "}},
+		{name: "text, with targets listed", manifest: only942, object: []byte("__global__ void k();\n"), err: []string{"k.co: file is text, not an AMDGPU code object (ELF64) or offload bundle: compile it first"}, exact: true},
+		{name: "text beside the manifest", manifest: only942, beside: []byte("__global__ void k();\n"), err: []string{"k.hsaco: file is text, not an AMDGPU code object (ELF64) or offload bundle: compile it first"}, exact: true},
 		{name: "another kernel", manifest: without, object: builtinFile(t, "obj/per-row.gfx942.hsaco"), err: []string{`k.co: launches[0]: code object has no kernel "naive": it has per_row`}},
 		{name: "other arguments", manifest: strings.Replace(without, "name: heads,", "name: hats,", 1), object: gfx942, err: []string{"k.co: launches[0]: kernel naive, argument ", "(hats): the code object calls it heads: use the same name, in the same order"}},
 		{name: "bad manifest", manifest: without + "more: 1\n", object: gfx942, err: []string{`naive.yaml:`, `unknown field "more"`}},
@@ -124,6 +127,9 @@ func TestLoad(t *testing.T) {
 				if !strings.Contains(err.Error(), part) || !strings.Contains(err.Error(), dir) {
 					t.Errorf("error is %v, want %s in it", err, part)
 				}
+			}
+			if test.exact && !strings.HasSuffix(err.Error(), test.err[0]) {
+				t.Errorf("error is %v, want %s at its end", err, test.err[0])
 			}
 		})
 	}
