@@ -50,23 +50,17 @@ DEVICE u64 load_u64_align4(const u8* p) {
 #error "a target whose fp8 format is not known here"
 #endif
 
-// decode_e4m3 is the value of an fp8 byte, by integer work only. e4m3fnuz: bias
-// 8, the one NaN is 0x80. e4m3fn: bias 7, NaN is 0x7f and 0xff. Neither has
-// infinities.
+// decode_e4m3 is the value of an fp8 byte, without the conversion instructions.
+// e4m3fnuz: bias 8, the one NaN is 0x80. e4m3fn: bias 7, NaN is 0x7f and 0xff.
+// Neither has infinities. Exponent and mantissa put where a float32 has them
+// give the value too small by the difference of the biases; the multiplication
+// that makes up for it is exact, subnormals included (as long as float32
+// subnormals are not flushed, which is how clang sets the MODE register).
 DEVICE f32 decode_e4m3(u32 byte, bool fnuz) {
+  const bool nan = fnuz ? byte == 0x80u : (byte & 0x7fu) == 0x7fu;
+  const f32 magnitude = __builtin_bit_cast(f32, (byte & 0x7fu) << 20) *
+                        (fnuz ? 0x1p119f : 0x1p120f);
   const u32 sign = (byte & 0x80u) << 24;
-  const u32 exponent = (byte >> 3) & 15u;
-  const u32 mantissa = byte & 7u;
-  const u32 bias = fnuz ? 8u : 7u;
-  if (fnuz ? byte == 0x80u : (byte & 0x7fu) == 0x7fu) {
-    return __builtin_nanf("");
-  }
-  u32 bits;
-  if (exponent == 0) { // subnormal: mantissa * 2^(1 - bias - 3)
-    const f32 ulp = fnuz ? 0x1p-10f : 0x1p-9f;
-    bits = __builtin_bit_cast(u32, (f32)mantissa * ulp);
-  } else {
-    bits = ((exponent + 127u - bias) << 23) | (mantissa << 20);
-  }
-  return __builtin_bit_cast(f32, bits | sign);
+  const u32 bits = __builtin_bit_cast(u32, magnitude) | sign;
+  return nan ? __builtin_nanf("") : __builtin_bit_cast(f32, bits);
 }

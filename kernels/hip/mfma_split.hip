@@ -147,7 +147,23 @@ KERNEL(256) NAME(
 
   f32* out = logits + row * logits_stride;
   for (i32 tile = first; tile < end; tile++) {
-    const i32 pos = tile * TILE + wave * WAVE_TILE + (i32)(lane % 16);
+    const i32 start = tile * TILE + wave * WAVE_TILE;
+    const i32 pos = start + (i32)(lane % WAVE_TILE);
+#ifdef FAULT_B12
+    const bool inside = true;
+#else
+    const bool inside = pos < max_model_len;
+#endif
+    if (start >= visible) { // nothing to score for this wave
+#ifdef PER_HEAD
+      for (i32 h = (i32)(lane / WAVE_TILE); h < heads; h += 4) {
+        if (inside) out[h * head_stride + pos] = NEG_INF;
+      }
+#else
+      if (lane < WAVE_TILE && inside) out[pos] = NEG_INF;
+#endif
+      continue;
+    }
     const u8* k = 0;
     f32 scale = 0.0f;
     if (pos < readable) {
@@ -161,7 +177,7 @@ KERNEL(256) NAME(
 #ifdef PER_HEAD
     score_any(t, head_dim, [&](i32 head, int, f32 x) {
       const f32 logit = pos < visible ? x * w_lds[head] : NEG_INF;
-      if (pos < max_model_len) out[head * head_stride + pos] = logit;
+      if (inside) out[head * head_stride + pos] = logit;
     });
 #else
     f32x4 part = {0.0f, 0.0f, 0.0f, 0.0f};
@@ -171,11 +187,6 @@ KERNEL(256) NAME(
     f32 logit = (part[0] + part[1]) + (part[2] + part[3]);
     logit = add_xor32(add_xor16(logit), lane);
     if (pos >= visible) logit = NEG_INF;
-#ifdef FAULT_B12
-    const bool inside = true;
-#else
-    const bool inside = pos < max_model_len;
-#endif
     if (lane < WAVE_TILE && inside) out[pos] = logit;
 #endif
   }

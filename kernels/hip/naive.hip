@@ -14,7 +14,7 @@
 // The product of two fp8 values is exact in float32, so the fma equals a
 // multiplication and an addition. relu is max(dot, 0), and 0 for NaN.
 //
-// q is decoded by the target's own conversion instruction, k by integer work.
+// q is decoded by the target's own conversion instruction, k by hand.
 //
 // Variants:
 //   FAULT_B05  a length of 0 becomes the last position -1, then 4294967295
