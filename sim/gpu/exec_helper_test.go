@@ -1,14 +1,15 @@
 package gpu
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,23 +25,24 @@ var update = flag.Bool("update", false, "assemble the instructions that testdata
 
 const encodingsFile = "testdata/encodings.txt"
 
-var encodings = sync.OnceValue(func() map[string][]byte {
+var encodings = sync.OnceValue(readEncodings)
+
+func readEncodings() map[string][]byte {
 	m := map[string][]byte{}
-	f, err := os.Open(encodingsFile)
+	text, err := os.ReadFile(encodingsFile)
 	if err != nil {
 		return m
 	}
-	defer f.Close()
-	for s := bufio.NewScanner(f); s.Scan(); {
-		key, code, ok := strings.Cut(s.Text(), " = ")
+	for line := range strings.Lines(string(text)) {
+		key, code, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " = ")
 		b, err := hex.DecodeString(code)
 		if !ok || err != nil {
-			panic(fmt.Sprintf("%s: bad line %q", encodingsFile, s.Text()))
+			panic(fmt.Sprintf("%s: bad line %q", encodingsFile, line))
 		}
 		m[key] = b
 	}
 	return m
-})
+}
 
 // assembleWithLLVM encodes lines for one target.
 func assembleWithLLVM(t testing.TB, target isa.Target, lines []string) [][]byte {
@@ -81,30 +83,44 @@ func assemble(t testing.TB, target isa.Target, lines ...string) []byte {
 	added.Lock()
 	defer added.Unlock()
 	known := encodings()
+	var missing []string
+	for _, line := range lines {
+		if _, ok := known[target.String()+" "+line]; !ok && !slices.Contains(missing, line) {
+			missing = append(missing, line)
+		}
+	}
+	if len(missing) > 0 {
+		if !*update {
+			t.Fatalf("%s has no %s %q: run go test -update with llvm-mc-22", encodingsFile, target, missing)
+		}
+		for i, b := range assembleWithLLVM(t, target, missing) {
+			known[target.String()+" "+missing[i]] = b
+		}
+		writeEncodings(t, known)
+	}
 	var code []byte
 	for _, line := range lines {
-		key := target.String() + " " + line
-		b, ok := known[key]
-		if !ok {
-			if !*update {
-				t.Fatalf("%s has no %q: run go test -update with llvm-mc-22", encodingsFile, key)
-			}
-			b = assembleWithLLVM(t, target, []string{line})[0]
-			known[key] = b
-			writeEncodings(t, known)
-		}
-		code = append(code, b...)
+		code = append(code, known[target.String()+" "+line]...)
 	}
 	return code
 }
 
+// writeEncodings adds to the file, which another test process may have added
+// to as well.
 func writeEncodings(t testing.TB, known map[string][]byte) {
-	var lines []string
-	for k, b := range known {
-		lines = append(lines, k+" = "+hex.EncodeToString(b)+"\n")
+	t.Helper()
+	all := readEncodings()
+	maps.Copy(all, known)
+	var text strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		fmt.Fprintf(&text, "%s = %x\n", k, all[k])
 	}
-	sort.Strings(lines)
-	if err := os.WriteFile(encodingsFile, []byte(strings.Join(lines, "")), 0o644); err != nil {
+	f, err := os.CreateTemp("testdata", "encodings")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString(text.String())
+	if err := errors.Join(err, f.Chmod(0o644), f.Close(), os.Rename(f.Name(), encodingsFile)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -209,4 +225,3 @@ func trapOf(t testing.TB, target isa.Target, setup func(w *Wave), lines ...strin
 	}
 	return w.trap
 }
-
