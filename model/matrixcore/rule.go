@@ -100,7 +100,7 @@ func assumeCDNA4() *Rule {
 	r := *CDNA3
 	r.Name = "cdna4-assumed"
 	r.Verified = false
-	r.Source = "assumption: as CDNA3 in steps of 16 k; unverified"
+	r.Source = "an assumption: CDNA3's arithmetic"
 	return &r
 }
 
