@@ -243,7 +243,8 @@ var dots = map[isa.Op]func(x, y, z uint32) uint32{
 
 func dot(f func(x, y, z uint32) uint32) compiler {
 	return func(in *isa.Inst, _ *Program) (execFn, error) {
-		if in.Neg != 0 || in.NegHi != 0 || in.OpSel != 0 || in.OpSelHi&7 != 7 {
+		halves := in.Op == isa.V_DOT2_I32_I16 || in.Op == isa.V_DOT2_U32_U16
+		if in.Neg != 0 || in.NegHi != 0 || in.OpSel != 0 || halves && in.OpSelHi&3 != 3 {
 			return nil, unsupported("neg or op_sel of a dot product")
 		}
 		x, err := resolveLanes(in, typeB32, "iii", false)
