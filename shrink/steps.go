@@ -91,8 +91,8 @@ func next(size int) int {
 	return max(size/2, 1)
 }
 
-// smallerNextN keeps contexts; those of exactly next_n tokens go down with it
-// in a second proposal, since a shorter draft may need them short.
+// smallerNextN keeps the contexts in one proposal and takes the query tokens
+// that go from them in another.
 func smallerNextN(c model.Case) iter.Seq[model.Case] {
 	return func(yield func(model.Case) bool) {
 		for n := 1; n < c.NextN; n++ {
@@ -100,6 +100,13 @@ func smallerNextN(c model.Case) iter.Seq[model.Case] {
 			d.NextN = n
 			if c.LengthsStride > 0 {
 				d.LengthsStride = n + c.LengthsStride - c.NextN
+			}
+			if !yield(d) {
+				return
+			}
+			d.Requests = slices.Clone(c.Requests)
+			for i, r := range d.Requests {
+				d.Requests[i].Context = max(r.Context-(c.NextN-n), 0)
 			}
 			if !yield(d) {
 				return
