@@ -136,14 +136,16 @@ func (l *launch) dispatchPacket() []byte {
 }
 
 // initWave gives the wave its registers at the start of workgroup g.
-func (l *launch) initWave(w *Wave, g *workgroup, kernarg []byte) {
+func (l *launch) initWave(w *Wave, g *workgroup) {
 	k := l.prog.kernel
 	d := &k.Descriptor
 	w.S = [128]uint32{}
 	w.VCC, w.SCC = 0, false
-	clear(w.V)
+	for _, r := range l.prog.used {
+		clear(w.V[r[0]:r[1]])
+	}
 	w.pc = l.prog.entry
-	w.executed, w.vector = 0, 0
+	w.executed, w.vector, w.ticks = 0, 0, 0
 	w.done, w.atBarrier, w.stop, w.trap = false, false, false, nil
 	// FLOAT_MODE, ENABLE_DX10_CLAMP and ENABLE_IEEE_MODE of compute_pgm_rsrc1,
 	// where the MODE register has them.
@@ -164,13 +166,13 @@ func (l *launch) initWave(w *Wave, g *workgroup, kernarg []byte) {
 		put(0, 0, 0, 0)
 	}
 	if d.Properties&wantDispatchPtr != 0 {
-		pointer(l.packet)
+		pointer(packetBase)
 	}
 	if d.Properties&wantQueuePtr != 0 {
 		pointer(queueBase)
 	}
 	if d.Properties&wantKernargPtr != 0 {
-		pointer(l.kernarg)
+		pointer(kernargBase)
 	}
 	if d.Properties&wantDispatchID != 0 {
 		pointer(0)
@@ -186,8 +188,8 @@ func (l *launch) initWave(w *Wave, g *workgroup, kernarg []byte) {
 	// for hardware that does not preload; both ways give the same.
 	first := int(d.KernargPreload >> 7)
 	for i := range int(d.KernargPreload & 0x7f) {
-		if o := 4 * (first + i); o+4 <= len(kernarg) {
-			put(binary.LittleEndian.Uint32(kernarg[o:]))
+		if o := 4 * (first + i); o+4 <= len(l.kernarg) {
+			put(binary.LittleEndian.Uint32(l.kernarg[o:]))
 		}
 	}
 	at, users = users, len(w.S)

@@ -16,8 +16,7 @@ type launch struct {
 	Launch
 	prog    *Program
 	space   space
-	kernarg uint64 // addresses
-	packet  uint64
+	kernarg []byte
 	total   uint64 // workgroups
 	waves   int    // of a workgroup
 	lds     uint32 // bytes of LDS
@@ -61,7 +60,8 @@ func (m *Memory) Run(ctx context.Context, p *Program, dispatch Launch) (*Report,
 	group, ctx := errgroup.WithContext(ctx)
 	for range workers {
 		group.Go(func() error {
-			x := newWorker(l)
+			x := p.worker(l)
+			defer p.release(x)
 			for {
 				i := next.Add(1) - 1
 				if i >= l.trapLimit.Load() {
@@ -156,8 +156,8 @@ func (m *Memory) newLaunch(p *Program, dispatch Launch) (*launch, error) {
 	if len(p.steps) == 0 {
 		return nil, errors.New("it has no code")
 	}
-	kernarg, err := l.kernelArguments()
-	if err != nil {
+	var err error
+	if l.kernarg, err = l.kernelArguments(); err != nil {
 		return nil, err
 	}
 	image, err := m.image(p)
@@ -167,20 +167,17 @@ func (m *Memory) newLaunch(p *Program, dispatch Launch) (*launch, error) {
 	l.space = append(l.space, m.buffers...)
 	l.space = append(l.space, image...)
 	for _, s := range []struct {
-		at   *uint64
-		name string
-		tag  string
-		base uint64
-		data []byte
+		name, tag string
+		base      uint64
+		data      []byte
 	}{
-		{&l.kernarg, "kernel arguments", "kernarg", kernargBase, kernarg},
-		{&l.packet, "dispatch packet", "global", packetBase, l.dispatchPacket()},
+		{"kernel arguments", "kernarg", kernargBase, l.kernarg},
+		{"dispatch packet", "global", packetBase, l.dispatchPacket()},
 	} {
 		b := newBuffer(s.name, s.tag, s.base, uint64(len(s.data)), true)
 		if err := b.Write(0, s.data); err != nil {
 			return nil, err
 		}
-		*s.at = s.base
 		l.space = append(l.space, b)
 	}
 	for _, b := range l.space {

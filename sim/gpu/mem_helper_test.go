@@ -30,7 +30,7 @@ func (b *memoryBench) start(p *Program, lds uint32, scratch int, total uint64) *
 
 // workgroup is the wave of a workgroup of the launch.
 func (b *memoryBench) workgroup(index uint32) *Wave {
-	x := newWorker(b.l)
+	x := b.l.prog.worker(b.l)
 	x.group.index = index
 	x.group.result = &workgroupResult{}
 	w := x.group.waves[0]

@@ -1,6 +1,9 @@
 package gpu
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // lds is a workgroup's local data share, with one bit a byte that says whether
 // it was stored.
@@ -9,12 +12,13 @@ type lds struct {
 	init []uint64
 }
 
+// resize gives it n bytes; reset has to follow.
 func (m *lds) resize(n uint32) {
-	m.data = make([]byte, n)
-	m.init = make([]uint64, (n+63)/64)
+	m.data = slices.Grow(m.data[:0], int(n))[:n]
+	words := int(n+63) / 64
+	m.init = slices.Grow(m.init[:0], words)[:words]
 }
 
-// load reads n (1, 2 or 4) bytes, which are in bounds.
 func (m *lds) load(off uint64, n int) (value uint32, defined bool) {
 	return little(m.data[off:], uint64(n)), hasBits(m.init, off, uint64(n))
 }

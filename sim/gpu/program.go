@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"mqaproof/sim/codeobject"
 	"mqaproof/sim/isa"
@@ -26,6 +27,8 @@ type Program struct {
 	entry    int    // first step
 	index    map[uint64]int32
 	vregs    int
+	used     [2][2]int // ranges of Wave.V that instructions can reach
+	idle     sync.Pool // of *worker
 }
 
 // Load decodes and compiles a kernel of a code object. An instruction that
@@ -66,6 +69,7 @@ func Load(f *codeobject.File, kernel string) (*Program, error) {
 		p.steps[i] = step
 	}
 	p.entry = int(p.index[codeBase+k.Entry])
+	p.used = p.usedRegisters()
 	return p, nil
 }
 
@@ -92,6 +96,27 @@ func vectorRegisters(d codeobject.Descriptor) int {
 		return firstAcc + acc
 	}
 	return vgprs
+}
+
+// usedRegisters is the ranges of Wave.V, VGPRs and accumulation VGPRs, that the
+// kernel's instructions name. A wave starts with 0 in them.
+func (p *Program) usedRegisters() [2][2]int {
+	vgprs, acc := 1, 0 // VGPR 0 holds the work-item's position
+	for i := range p.insts {
+		in := &p.insts[i]
+		for _, o := range [...]isa.Operand{in.Dst, in.SDst, in.Src[0], in.Src[1], in.Src[2], in.Src[3]} {
+			// An operand may be read or written together with registers that
+			// its width does not count: none takes more than 32.
+			end := int(o.Reg) + max(int(o.Width), 32)
+			switch o.Kind {
+			case isa.VReg:
+				vgprs = max(vgprs, end)
+			case isa.AReg:
+				acc = max(acc, end)
+			}
+		}
+	}
+	return [2][2]int{{0, min(vgprs, p.vregs)}, {min(firstAcc, p.vregs), min(firstAcc+acc, p.vregs)}}
 }
 
 // decoded is one instruction, or why there is none at its address.

@@ -17,7 +17,8 @@ type worker struct {
 	last  []*Buffer // by step: the buffer that it accessed last
 	held  *block    // whose lock is held, nil for none
 	addr  [Lanes]uint64
-	order []int
+	all   []*Wave // as many as any launch needed so far
+	order []int   // of the waves of the running workgroup
 }
 
 // workgroup is the one that a worker is running.
@@ -30,14 +31,29 @@ type workgroup struct {
 	result *workgroupResult
 }
 
-func newWorker(l *launch) *worker {
-	x := &worker{l: l, last: make([]*Buffer, len(l.prog.steps)), order: make([]int, l.waves)}
-	x.group.worker = x
-	x.group.lds.resize(l.lds)
-	for i := range l.waves {
-		x.group.waves = append(x.group.waves, &Wave{prog: l.prog, wg: &x.group, id: i, V: make([]vreg, max(l.prog.vectorRegisters(), 1))})
+// worker is one that is not in use, or a new one.
+func (p *Program) worker(l *launch) *worker {
+	x, _ := p.idle.Get().(*worker)
+	if x == nil {
+		x = &worker{last: make([]*Buffer, len(p.steps))}
+		x.group.worker = x
 	}
+	x.l = l
+	clear(x.last)
+	for len(x.all) < l.waves {
+		x.all = append(x.all, &Wave{prog: p, wg: &x.group, id: len(x.all), V: make([]vreg, max(p.vectorRegisters(), 1))})
+	}
+	x.group.waves = x.all[:l.waves]
+	x.group.lds.resize(l.lds)
+	x.order = make([]int, l.waves)
 	return x
+}
+
+// release lets another launch use the worker.
+func (p *Program) release(x *worker) {
+	x.l, x.group.result = nil, nil
+	clear(x.last)
+	p.idle.Put(x)
 }
 
 // run runs workgroup i. Its error is the context's.
@@ -47,13 +63,8 @@ func (x *worker) run(ctx context.Context, i uint64) (*workgroupResult, error) {
 	g.id = l.workgroupID(g.index)
 	g.result = &workgroupResult{}
 	g.lds.reset()
-	kernarg, _ := l.space.find(kernargBase), 0
-	var args []byte
-	if kernarg != nil {
-		args = kernarg.pages[0].Load().data
-	}
 	for w := range g.waves {
-		l.initWave(g.waves[w], g, args)
+		l.initWave(g.waves[w], g)
 		x.order[w] = w
 	}
 	err := g.schedule(ctx)
