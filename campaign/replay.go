@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -54,10 +55,14 @@ type Choice struct {
 	Own                     bool // subjects are the user's own: take them all
 }
 
+// ErrNotInstalled is wrapped by the error of SubjectsFor when none of the
+// subjects is there.
+var ErrNotInstalled = errors.New("no subject to replay it on")
+
 // SubjectsFor is the subjects on which an entry is replayed: those chosen, or
-// else the entry's own kernel and target and those that the entry names in On.
-// With allWirings an entry's own kernel runs with each of its wirings, else
-// with the entry's.
+// else the entry's own kernel and target and those that the entry names in On,
+// less those with another fault of their own. With allWirings an entry's own
+// kernel runs with each of its wirings, else with the entry's.
 func SubjectsFor(e *corpus.Entry, all []*kernels.Subject, want Choice, allWirings bool) ([]*kernels.Subject, error) {
 	globs := []string{e.Subject.Name}
 	switch {
@@ -80,7 +85,8 @@ func SubjectsFor(e *corpus.Entry, all []*kernels.Subject, want Choice, allWiring
 	for _, s := range all {
 		own := s.Name == e.Subject.Name && want.Subject == ""
 		switch {
-		case want.Wiring != "" && s.Wiring != want.Wiring,
+		case !own && want == (Choice{}) && s.Fault() != "" && s.Fault() != e.Fault,
+			want.Wiring != "" && s.Wiring != want.Wiring,
 			want.Target != "" && s.Target != want.Target,
 			want.Wiring == "" && own && !allWirings && s.Wiring != e.Subject.Wiring,
 			want.Target == "" && own && s.Target != e.Subject.Target:
@@ -91,7 +97,7 @@ func SubjectsFor(e *corpus.Entry, all []*kernels.Subject, want Choice, allWiring
 		}
 	}
 	if len(chosen) == 0 {
-		return nil, fmt.Errorf("no subject to replay it on: %s is not installed (see `mqaproof kernels list`), or --subject, --wiring or --target leave none", e.Subject.Name)
+		return nil, fmt.Errorf("%w: %s is not installed (see `mqaproof kernels list` and `mqaproof kernels import --help`), or --subject, --wiring or --target leave none", ErrNotInstalled, e.Subject.Name)
 	}
 	return chosen, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -45,7 +46,7 @@ and --manifest choose others, to which page size and layout are fitted.`,
 			if sel.manifest == "" && sel.builtin() {
 				all = append(all, imported(c.ErrOrStderr())...)
 			}
-			return replay(c.Context(), c.OutOrStdout(), entries, all, sel, o, asJSON, len(args) > 0)
+			return replay(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), entries, all, sel, o, asJSON, len(args) > 0)
 		},
 	}
 	sel.addFlags(c)
@@ -81,14 +82,19 @@ func cases(dir string, names []string, warn io.Writer) ([]corpus.Named, error) {
 	return entries, nil
 }
 
-func replay(ctx context.Context, w io.Writer, entries []corpus.Named, all []*kernels.Subject, sel selection, o kernels.RunOptions, asJSON, details bool) error {
+func replay(ctx context.Context, w, warn io.Writer, entries []corpus.Named, all []*kernels.Subject, sel selection, o kernels.RunOptions, asJSON, details bool) error {
 	var (
 		results []*report.Replayed
 		broken  int
 		ran     int
+		left    []error
 	)
 	for _, e := range entries {
 		subjects, err := campaign.SubjectsFor(e.Entry, all, campaign.Choice{Subject: sel.subject, Wiring: sel.wiring, Target: sel.target, Own: sel.manifest != ""}, details)
+		if errors.Is(err, campaign.ErrNotInstalled) && !details {
+			left = append(left, fmt.Errorf("%s: %w", e.Path, err))
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", e.Path, err)
 		}
@@ -122,6 +128,9 @@ func replay(ctx context.Context, w io.Writer, entries []corpus.Named, all []*ker
 		if err := report.ReplaysJSON(w, results); err != nil {
 			return err
 		}
+	}
+	for _, err := range left {
+		fmt.Fprintf(warn, "mqaproof: not replayed: %v\n", err)
 	}
 	switch {
 	case broken > 0:
