@@ -34,7 +34,7 @@ func (o *Outcome) Text(w io.Writer) {
 // Minimal is a shrunk case and its violation.
 func Minimal(w io.Writer, v *properties.Violation, min shrink.Outcome) {
 	fmt.Fprintf(w, "    %s (shrunk in %d runs)\n", min.Case, min.Runs)
-	if v.Mask != nil {
+	if drawn(v.Mask) {
 		maskText(w, v.Mask, min.Case.NextN)
 	} else {
 		fmt.Fprintf(w, "    %s\n", v)
@@ -70,46 +70,19 @@ func short(v *properties.Violation) string {
 	return v.Property
 }
 
-// maskText draws each row's mask: '#' where it sees a position, '.' where not.
-// Long batches and contexts are cut to the first rows and columns that differ.
-func maskText(w io.Writer, m *properties.MaskPicture, nextN int) {
-	const maxRows, maxCols = 8, 48
-	cols := 0
-	if len(m.Expected) > 0 {
-		cols = len(m.Expected[0])
-	}
-	from := 0
-	if cols > maxCols {
-		from = max(0, firstDifference(m)-maxCols/2)
-		cols = min(cols, from+maxCols)
-	}
-	width := max(cols-from, len("expected"))
-	fmt.Fprintf(w, "    %-18s %-*s  got", "", width, "expected")
-	if from > 0 {
-		fmt.Fprintf(w, "   (from position %d)", from)
-	}
-	fmt.Fprintln(w)
-	shown := 0
-	for i := range m.Expected {
-		if shown == maxRows {
-			fmt.Fprintf(w, "    ... %d more rows\n", len(m.Expected)-i)
-			break
-		}
-		shown++
-		fmt.Fprintf(w, "    %-18s %-*s  %s\n", fmt.Sprintf("row %d (j=%d)", i, i%nextN), width, cells(m.Expected[i][from:cols]), cells(m.Got[i][from:cols]))
-	}
+// drawn is whether a mask is small enough for a picture.
+func drawn(m *properties.MaskPicture) bool {
+	const maxRows, maxPositions = 16, 64
+	return m != nil && len(m.Expected) > 0 && len(m.Expected) <= maxRows && len(m.Expected[0]) <= maxPositions
 }
 
-func firstDifference(m *properties.MaskPicture) int {
-	first := -1
+// maskText draws each row's mask: '#' where it sees a position, '.' where not.
+func maskText(w io.Writer, m *properties.MaskPicture, nextN int) {
+	width := max(len(m.Expected[0]), len("expected"))
+	fmt.Fprintf(w, "    %-18s %-*s  got\n", "", width, "expected")
 	for i := range m.Expected {
-		for p := range m.Expected[i] {
-			if m.Expected[i][p] != m.Got[i][p] && (first < 0 || p < first) {
-				first = p
-			}
-		}
+		fmt.Fprintf(w, "    %-18s %-*s  %s\n", fmt.Sprintf("row %d (j=%d)", i, i%nextN), width, cells(m.Expected[i]), cells(m.Got[i]))
 	}
-	return first
 }
 
 func cells(bs []bool) string {
@@ -196,7 +169,7 @@ func (r *Replayed) Text(w io.Writer) {
 func (r *Replayed) Details(w io.Writer) {
 	for _, v := range r.Violations {
 		fmt.Fprintf(w, "    %s\n", v)
-		if v.Mask != nil && r.Rows <= 16 {
+		if drawn(v.Mask) {
 			maskText(w, v.Mask, r.Case.NextN)
 		}
 	}
