@@ -348,7 +348,7 @@ func (t *text) vector() {
 // bitop3 writes the truth table and the half selectors of the 16-bit form.
 func (t *text) bitop3() {
 	if t.in.BitOp3 != 0 {
-		if t.str(" bitop3:"); t.in.BitOp3 > 9 {
+		if t.str(" bitop3:"); t.in.BitOp3 > 10 {
 			t.hex(uint64(t.in.BitOp3))
 		} else {
 			t.b = strconv.AppendUint(t.b, uint64(t.in.BitOp3), 10)

@@ -100,7 +100,7 @@ func (d *decoder) checkModifiers() bool {
 	if in.OMod != 0 && tr&traitOMod == 0 {
 		return d.fail("%s has no output multiplier", in.Op)
 	}
-	if in.IsSDWA && in.OMod != 0 && (!d.sh.dst.num.isFloat() || isConvertFP8(in.Op)) {
+	if in.IsSDWA && in.OMod != 0 && !d.sh.dst.num.isFloat() {
 		return d.fail("the SDWA form of %s has no output multiplier", in.Op)
 	}
 	if in.IsSDWA && (in.SDWA.Src0Sext && d.negatable(0) || in.SDWA.Src1Sext && d.negatable(1)) {
