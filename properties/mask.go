@@ -34,7 +34,7 @@ func checkMask(_ context.Context, e *evidence) (*Violation, error) {
 		if v.Row < 0 {
 			v.Row, v.Position = row, pos
 			v.Expected, v.Got = seen(pos < e.in.Visible[row]), seen(e.sees(row, pos))
-			v.Detail = fmt.Sprintf("the row may see %d positions", e.in.Visible[row])
+			v.Detail = maySee(e.in.Visible[row])
 		}
 	}
 	if v.WrongRows == 0 {
@@ -42,6 +42,13 @@ func checkMask(_ context.Context, e *evidence) (*Violation, error) {
 	}
 	v.Mask = e.picture()
 	return &v, nil
+}
+
+func maySee(n int) string {
+	if n == 1 {
+		return "the row may see 1 position"
+	}
+	return fmt.Sprintf("the row may see %d positions", n)
 }
 
 func seen(b bool) string {
