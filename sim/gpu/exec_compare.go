@@ -148,7 +148,7 @@ func classF16(a, _, b, _ *vreg) (m uint64) {
 }
 
 // selectLanes is b where the mask has a lane's bit, else a.
-func selectLanes(d, a, b *vreg, mask uint64) {
+var selectLanes = func(d, a, b *vreg, mask uint64) {
 	for i := range d {
 		on := -uint32(mask & 1)
 		mask >>= 1

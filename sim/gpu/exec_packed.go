@@ -5,9 +5,9 @@ import (
 )
 
 func registerPacked(add func(isa.Op, compiler)) {
-	add(isa.V_PK_FMA_F32, packedF32(laneVFmaF32, 3))
-	add(isa.V_PK_MUL_F32, packedF32(laneVMulF32, 2))
-	add(isa.V_PK_ADD_F32, packedF32(laneVAddF32, 2))
+	add(isa.V_PK_FMA_F32, packedF32(laneLoop(isa.V_FMA_F32), 3))
+	add(isa.V_PK_MUL_F32, packedF32(laneLoop(isa.V_MUL_F32), 2))
+	add(isa.V_PK_ADD_F32, packedF32(laneLoop(isa.V_ADD_F32), 2))
 	add(isa.V_PK_MOV_B32, packedMov)
 
 	for op, f := range packed16 {

@@ -6,7 +6,7 @@ import (
 	"mqaproof/sim/isa"
 )
 
-//go:generate go run ./lanegen lanes_gen.go
+//go:generate go run ./lanegen .
 
 // narrowFn computes all 64 lanes of an instruction whose operands are one
 // dword each; sources that it does not have are nil. The destination may be
@@ -33,3 +33,13 @@ type laneOp struct {
 func quads(v *vreg) *[Lanes / 4][4]uint32 { return (*[Lanes / 4][4]uint32)(unsafe.Pointer(v)) }
 
 func pairs(v *vreg) *[Lanes / 4][2]uint64 { return (*[Lanes / 4][2]uint64)(unsafe.Pointer(v)) }
+
+// laneLoop is the loop of a one-dword instruction.
+func laneLoop(op isa.Op) narrowFn {
+	for i := range laneOps {
+		if laneOps[i].op == op {
+			return laneOps[i].narrow
+		}
+	}
+	panic("gpu: no loop for " + op.String())
+}

@@ -153,7 +153,7 @@ func (w *Wave) spread(slot int, x uint32) *vreg {
 }
 
 // fill puts x into all lanes.
-func fill(v *vreg, x uint32) {
+var fill = func(v *vreg, x uint32) {
 	q := quads(v)
 	for i := range q {
 		q[i] = [4]uint32{x, x, x, x}

@@ -129,8 +129,9 @@ func (w *Wave) writeS64(n int, x uint64) {
 	}
 }
 
-// merge copies the lanes of src that are on in mask to dst.
-func merge(dst, src *vreg, mask uint64) {
+// merge copies the lanes of src that are on in mask to dst. It, selectLanes and
+// fill are variables for the sake of processors that do better.
+var merge = func(dst, src *vreg, mask uint64) {
 	for i := range dst {
 		on := -uint32(mask >> uint(i) & 1)
 		dst[i] ^= (dst[i] ^ src[i]) & on

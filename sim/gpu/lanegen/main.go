@@ -1,5 +1,6 @@
 // Command lanegen writes the loops over the lanes of the instructions that
-// work on each lane alone, and the table that names them.
+// work on each lane alone, in Go and for AVX2, and the tables that name them.
+// Its argument is the directory to write to.
 package main
 
 import (
@@ -8,6 +9,7 @@ import (
 	"go/format"
 	"log"
 	"os"
+	"path/filepath"
 	"sort"
 	"strings"
 	"text/template"
@@ -15,18 +17,30 @@ import (
 
 func main() {
 	if len(os.Args) != 2 {
-		log.Fatal("usage: lanegen FILE.go")
+		log.Fatal("usage: lanegen DIR")
 	}
 	var b bytes.Buffer
 	if err := page.Execute(&b, views()); err != nil {
 		log.Fatal(err)
 	}
 	compares(&b)
-	out, err := format.Source(b.Bytes())
-	if err != nil {
-		log.Fatalf("%v\n%s", err, b.Bytes())
+	write("lanes_gen.go", b.Bytes())
+	asm, decls := assembly()
+	write("lanes_gen_amd64.go", decls)
+	write("lanes_gen_amd64.s", asm)
+	write("lanes_gen_amd64_test.go", replaced())
+}
+
+// write formats Go and writes a file.
+func write(name string, text []byte) {
+	if strings.HasSuffix(name, ".go") {
+		out, err := format.Source(text)
+		if err != nil {
+			log.Fatalf("%s: %v\n%s", name, err, text)
+		}
+		text = out
 	}
-	if err := os.WriteFile(os.Args[1], out, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(os.Args[1], name), text, 0o644); err != nil {
 		log.Fatal(err)
 	}
 }
