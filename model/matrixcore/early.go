@@ -18,7 +18,7 @@ type early struct {
 // fitsEarly reports whether early computes the rule for k products. The bound
 // on k keeps the accumulator below 2^63: a product is below 2^36 units.
 func (r *Rule) fitsEarly(k int) bool {
-	return r.Join == JoinEarly && r.SubSums == 1 && r.AddC && r.ResultBits > 0 &&
+	return r.known() && r.Join == JoinEarly && r.SubSums == 1 && r.AddC && r.ResultBits > 0 &&
 		r.Group%blockK == 0 && panelK*blockK%r.Group == 0 &&
 		r.Product.Rounding == Trunc && r.Product.Bits <= 24 && k <= 1<<24
 }

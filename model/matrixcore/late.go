@@ -22,7 +22,7 @@ type late struct {
 // fitsLate reports whether late computes the rule. The conditions on the bits
 // make a cut that comes later no coarser than an earlier one.
 func (r *Rule) fitsLate(k int) bool {
-	return k > 0 && r.Join == JoinLate && r.Group == blockK && r.SubSums == 2 && r.ResultBits == 0 && !r.AddC &&
+	return k > 0 && r.known() && r.Join == JoinLate && r.Group == blockK && r.SubSums == 2 && r.ResultBits == 0 && !r.AddC &&
 		r.Product.Rounding == Trunc && r.SubSum.Rounding == Floor && r.Sum.Rounding == Floor && r.Acc.Rounding == Floor &&
 		r.Sum.Bits >= r.SubSum.Bits && r.Sum.Bits >= r.Acc.Bits && r.AccReach >= r.Acc.Bits &&
 		max(r.Product.Bits, r.SubSum.Bits, r.Sum.Bits) <= 40

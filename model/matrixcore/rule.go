@@ -6,9 +6,19 @@ import "fmt"
 type Rounding uint8
 
 const (
-	Trunc Rounding = iota // toward zero
-	Floor                 // toward minus infinity
+	Trunc   Rounding = iota // toward zero
+	Floor                   // toward minus infinity
+	Nearest                 // to the nearest, ties to even
 )
+
+var roundingNames = [...]string{Trunc: "trunc", Floor: "floor", Nearest: "nearest"}
+
+func (r Rounding) String() string {
+	if int(r) < len(roundingNames) {
+		return roundingNames[r]
+	}
+	return fmt.Sprintf("Rounding(%d)", uint8(r))
+}
 
 // Cut is an alignment: the fraction bits that are kept below the common
 // exponent, and how the rest is dropped.
@@ -27,10 +37,21 @@ const (
 	JoinEarly
 )
 
+// Lanes says which products of a group share a sub-sum.
+type Lanes uint8
+
+const (
+	// Interleaved puts product k into sub-sum k % SubSums.
+	Interleaved Lanes = iota
+	// Consecutive puts Group/SubSums consecutive products into each sub-sum.
+	Consecutive
+)
+
 // Rule describes how a matrix core accumulates. K products go through the
 // accumulator in groups of Group consecutive k. In a group:
 //
-//  1. Product k belongs to sub-sum k % SubSums. In each sub-sum the products
+//  1. Product k belongs to sub-sum k % SubSums, or k / (Group/SubSums) with
+//     Consecutive lanes. In each sub-sum the products
 //     (and with JoinEarly the accumulator) are cut by Product at their largest
 //     exponent and added exactly.
 //  2. The sub-sums are cut by SubSum at the larger of their exponents and added
@@ -39,11 +60,12 @@ const (
 //     exponents: the sum is cut by Sum at M, the accumulator by Acc, or counts
 //     as zero when its exponent is below M - AccReach; they are added exactly.
 //  4. The result is rounded to the next group's accumulator: to nearest even
-//     float32 when ResultBits is 0, else its normalised significand is cut
-//     toward zero to ResultBits fraction bits.
+//     float32 when ResultBits is 0, else its normalised significand is cut by
+//     ResultRounding to ResultBits fraction bits.
 //
 // With AddC the chain starts from zero and C is added to its end by one float32
-// addition; otherwise C is the first accumulator.
+// addition; otherwise C is the first accumulator, and a result of ResultBits
+// bits keeps float32's smallest exponent.
 type Rule struct {
 	Name     string
 	Verified bool   // compared with the hardware it names, bit for bit
@@ -61,6 +83,22 @@ type Rule struct {
 
 	ResultBits int // 0: float32, to nearest even
 	AddC       bool
+
+	// The rest is the zero value in every rule that is known from hardware:
+	// what else is plausible, for kernels/calibrate to tell apart. A rule that
+	// uses any of it is computed by the reference loop.
+
+	Lanes          Lanes    // which products share a sub-sum
+	ResultRounding Rounding // with ResultBits
+	Normalise      bool     // products are renormalised to 1 <= |s| < 2 before exponents are compared
+	FlushFP8       bool     // subnormal fp8 codes count as zero
+	FlushFloat32   bool     // subnormal C, accumulators and results count as zero
+}
+
+// known reports whether the rule leaves the fields alone that no hardware is
+// known to use: the fast paths have only those.
+func (r *Rule) known() bool {
+	return r.Lanes == Interleaved && r.ResultRounding == Trunc && !r.Normalise && !r.FlushFP8 && !r.FlushFloat32
 }
 
 // CDNA3 is the fp8 MFMA of gfx942.
@@ -131,8 +169,10 @@ func (r *Rule) Check() error {
 		return bad("an accumulator that joins early needs one sub-sum, not %d", r.SubSums)
 	case r.ResultBits < 0 || r.ResultBits > 23:
 		return bad("result keeps %d fraction bits, want 1 to 23, or 0 for float32", r.ResultBits)
-	case r.Join == JoinLate && r.ResultBits != 0:
-		return bad("a late accumulator is a float32: result bits must be 0")
+	case r.ResultRounding > Nearest:
+		return bad("result rounding is %d, want trunc, floor or nearest", r.ResultRounding)
+	case r.Lanes > Consecutive:
+		return bad("lanes are %d, want interleaved or consecutive", r.Lanes)
 	case r.AccReach < 0:
 		return bad("accumulator reach is negative")
 	}
@@ -147,8 +187,8 @@ func (r *Rule) Check() error {
 		{"accumulator", r.Acc, r.Join == JoinLate},
 	}
 	for _, c := range cuts {
-		if c.used && (c.cut.Bits < 1 || c.cut.Bits > 40 || c.cut.Rounding > Floor) {
-			return bad("%s cut is %d bits by rounding %d, want 1 to 40 bits by trunc or floor", c.name, c.cut.Bits, c.cut.Rounding)
+		if c.used && (c.cut.Bits < 1 || c.cut.Bits > 40 || c.cut.Rounding > Nearest) {
+			return bad("%s cut is %d bits by rounding %d, want 1 to 40 bits by trunc, floor or nearest", c.name, c.cut.Bits, c.cut.Rounding)
 		}
 	}
 	return nil
