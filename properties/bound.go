@@ -19,61 +19,36 @@ var valueBound = Property{
 	check:    checkValueBound,
 }
 
-// checkValueBound compares with a reference of gonum's matrix product and
-// float64 sums. The dots of fp8 values are exact there; the sum over heads adds
-// at most (heads+2) roundings of 2^-53 to the kernel's bound.
 func checkValueBound(_ context.Context, e *evidence) (*Violation, error) {
 	machine, err := profile.MachineOf(e.s.Target)
 	if err != nil {
 		return nil, err
 	}
+	machine.Format = e.in.Format // a manifest may name another than the target's own
 	v := Violation{Row: -1, Position: -1}
-	heads := e.c.Heads
-	sizes := make([]profile.Size, heads)
 	for row := range e.in.Rows {
-		n := e.in.Visible[row]
-		if n == 0 {
+		if e.in.Visible[row] == 0 {
 			continue
 		}
-		b, _ := e.request(row)
-		weights, scales := e.in.WeightRow(row), e.in.Scales(b)
-		q, k := e.in.QCodes(row), e.in.KCodes(b)
-		dots := e.dots(row, b, n)
-		wrong := false
-		for pos := range n {
+		ref := e.referenceOf(row, machine)
+		for pos := range e.in.Visible[row] {
 			bits, written := e.at(row, pos)
-			if !written || wrong {
-				continue
+			if !written {
+				continue // for `writes` and `mask` to report
 			}
-			sum, magnitude := 0.0, 0.0
-			for h := range heads {
-				dot := dots.At(h, pos)
-				if sizes[h], err = profile.Measure(e.in.Format, q[h*e.c.HeadDim:(h+1)*e.c.HeadDim], k[pos*e.c.HeadDim:(pos+1)*e.c.HeadDim]); err != nil {
-					return nil, err
-				}
-				if sizes[h].Dot != dot {
-					return nil, fmt.Errorf("the references disagree on the dot of row %d head %d position %d: %g as integers, %g by gonum", row, h, pos, sizes[h].Dot, dot)
-				}
-				term := float64(weights[h]) * max(dot, 0)
-				sum += term
-				magnitude += math.Abs(term)
-			}
-			scale := float64(scales[pos])
-			bound, err := profile.Bound(machine.Rule, e.in.Format, e.c.HeadDim, sizes, weights, scales[pos])
+			want, bound, err := ref.at(pos)
 			if err != nil {
 				return nil, err
 			}
-			bound += float64(heads+2) * 0x1p-53 * magnitude * math.Abs(scale)
-			got := float64(math.Float32frombits(bits))
-			if math.Abs(got-sum*scale) <= bound || math.IsInf(bound, 1) {
+			if got := float64(math.Float32frombits(bits)); math.Abs(got-want) <= bound || math.IsInf(bound, 1) {
 				continue
 			}
-			wrong = true
 			v.WrongRows++
 			if v.Row < 0 {
 				v.Row, v.Position = row, pos
-				v.Expected, v.Got = fmt.Sprintf("%g within %g", sum*scale, bound), word(bits, true)
+				v.Expected, v.Got = fmt.Sprintf("%g within %g", want, bound), word(bits, true)
 			}
+			break
 		}
 	}
 	if v.WrongRows == 0 {
@@ -82,19 +57,56 @@ func checkValueBound(_ context.Context, e *evidence) (*Violation, error) {
 	return &v, nil
 }
 
-// dots is q times k transposed, [heads][n positions], of one row.
-func (e *evidence) dots(row, request, n int) *mat.Dense {
+// rowReference is one row's logits in float64, and how far from them any
+// kernel may be.
+type rowReference struct {
+	machine profile.Machine
+	heads   int
+	dim     int
+	q, k    []byte // fp8 [heads][dim] and [positions][dim]
+	weights []float32
+	scales  []float32
+	dots    *mat.Dense // [heads][visible positions], by gonum: exact, since fp8 products and their sums fit float64
+	sizes   []profile.Size
+}
+
+func (e *evidence) referenceOf(row int, m profile.Machine) *rowReference {
+	b, _ := e.request(row)
 	d := e.c.HeadDim
-	q := mat.NewDense(e.c.Heads, d, e.in.QMatrix(row))
 	if e.keys == nil {
 		e.keys = make(map[int]*mat.Dense)
 	}
-	k, ok := e.keys[request]
+	keys, ok := e.keys[b]
 	if !ok {
-		k = mat.NewDense(e.in.LocalLen(request), d, e.in.KMatrix(request))
-		e.keys[request] = k
+		keys = mat.NewDense(e.in.LocalLen(b), d, e.in.KMatrix(b))
+		e.keys[b] = keys
 	}
-	var dots mat.Dense
-	dots.Mul(q, k.Slice(0, n, 0, d).T())
-	return &dots
+	dots := new(mat.Dense)
+	dots.Mul(mat.NewDense(e.c.Heads, d, e.in.QMatrix(row)), keys.Slice(0, e.in.Visible[row], 0, d).T())
+	return &rowReference{
+		machine: m, heads: e.c.Heads, dim: d, q: e.in.QCodes(row), k: e.in.KCodes(b),
+		weights: e.in.WeightRow(row), scales: e.in.Scales(b), dots: dots, sizes: make([]profile.Size, e.c.Heads),
+	}
+}
+
+// at is the logit at pos and the bound on a kernel's distance from it. The
+// reference's own sum over heads adds at most heads+2 roundings of 2^-53.
+func (r *rowReference) at(pos int) (logit, bound float64, err error) {
+	k := r.k[pos*r.dim : (pos+1)*r.dim]
+	sum, magnitude := 0.0, 0.0
+	for h := range r.heads {
+		if r.sizes[h], err = profile.Measure(r.machine.Format, r.q[h*r.dim:(h+1)*r.dim], k); err != nil {
+			return 0, 0, err
+		}
+		dot := r.dots.At(h, pos)
+		if dot != r.sizes[h].Dot {
+			return 0, 0, fmt.Errorf("the references disagree on the dot of head %d and position %d: %g by gonum, %g by integers", h, pos, dot, r.sizes[h].Dot)
+		}
+		term := float64(r.weights[h]) * max(dot, 0)
+		sum += term
+		magnitude += math.Abs(term)
+	}
+	scale := float64(r.scales[pos])
+	bound, err = profile.Bound(r.machine.Rule, r.machine.Format, r.dim, r.sizes, r.weights, r.scales[pos])
+	return sum * scale, bound + float64(r.heads+2)*0x1p-53*magnitude*math.Abs(scale), err
 }
