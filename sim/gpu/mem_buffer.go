@@ -116,7 +116,7 @@ func (a *bufferAddress) lanes(w *Wave, size, step int, store bool) (whole, part 
 // compiler switches lanes off: with an offset of 2^31 or more, or when the V#
 // does not know the tensor's size and so cannot be what is out of range.
 func (w *Wave) dropped(v resource, off, limit uint64, step, lane, size int, store bool) {
-	if off&(1<<31) != 0 || limit >= unknownRecords {
+	if off >= 1<<31 || limit >= unknownRecords {
 		return
 	}
 	x := w.wg.worker
