@@ -171,6 +171,14 @@ func TestConversions(t *testing.T) {
 		{"v_add_f16 v0, v1, v2", 0x3c00, 0x4000, 0x4200, isa.GFX942, 0},
 		{"v_mul_f16 v0, -v1, v2", 0x4000, 0x4000, 0xc400, isa.GFX942, 0},
 		{"v_add_f16 v0, 1.0, v2", 0, 0x4000, 0x4200, isa.GFX942, 0},
+		{"v_add_u32 v0, v1, v2 clamp", 0xfffffff0, 0x20, 0xffffffff, isa.GFX942, 0},
+		{"v_add_u32 v0, v1, v2 clamp", 0xfffffff0, 0x0f, 0xffffffff, isa.GFX942, 0},
+		{"v_sub_u32 v0, v1, v2 clamp", 5, 6, 0, isa.GFX942, 0},
+		{"v_subrev_u32 v0, v1, v2 clamp", 5, 6, 1, isa.GFX942, 0},
+		{"v_add_i32 v0, v1, v2 clamp", 0x7fffffff, 1, 0x7fffffff, isa.GFX942, 0},
+		{"v_sub_i32 v0, v1, v2 clamp", 0x80000000, 1, 0x80000000, isa.GFX942, 0},
+		{"v_add_u16 v0, v1, v2 clamp", 0xffff, 2, 0xffff, isa.GFX942, 0},
+		{"v_sub_u16 v0, v1, v2 clamp", 0x10001, 2, 0, isa.GFX942, 0},
 		{"v_cvt_f64_i32 v[0:1], v1", 0xfffffffd, 0, 0, isa.GFX942, 0xc0080000},
 		{"v_cvt_f64_u32 v[0:1], v1", 3, 0, 0, isa.GFX942, 0x40080000},
 		{"v_cvt_f64_f32 v[0:1], v1", f(0.1), 0, 0xa0000000, isa.GFX942, 0x3fb99999},
@@ -299,7 +307,7 @@ func TestRefusals(t *testing.T) {
 		kind   TrapKind
 	}{
 		{isa.GFX942, "v_add_f32 v0, v1, v2 mul:2", TrapUnsupported},
-		{isa.GFX942, "v_add_u32 v0, v1, v2 clamp", TrapUnsupported},
+		{isa.GFX942, "v_mad_u32_u24 v0, v1, v2, v3 clamp", TrapUnsupported},
 		{isa.GFX942, "v_add_f64 v[0:1], v[2:3], v[4:5] clamp", TrapUnsupported},
 		{isa.GFX942, "v_sin_f32 v0, v1", TrapUnknownOpcode},
 		{isa.GFX942, "v_mfma_f32_16x16x32_bf8_fp8 v[0:3], v[4:5], v[6:7], v[0:3]", TrapUnsupported},

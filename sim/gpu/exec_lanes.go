@@ -25,6 +25,15 @@ func registerLaneOps(add func(isa.Op, compiler)) {
 	for i := range laneOps {
 		o := &laneOps[i]
 		add(o.op, func(in *isa.Inst, _ *Program) (execFn, error) {
+			if f := saturating[o.op]; f != nil && in.Clamp {
+				plain := *in
+				plain.Clamp = false
+				x, err := resolveLanes(&plain, o.dst, o.srcs, false)
+				if err != nil {
+					return nil, err
+				}
+				return x.narrowStep(f, nil), nil
+			}
 			x, err := resolveLanes(in, o.dst, o.srcs, o.accumulates)
 			if err != nil {
 				return nil, err
