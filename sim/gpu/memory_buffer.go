@@ -25,7 +25,7 @@ type Buffer struct {
 	readOnly bool
 
 	shift uint // an offset's page is offset >> shift
-	pages []atomic.Pointer[page]
+	pages []atomicPage
 
 	fill     [4]byte // what bytes that were never written hold, by offset modulo 4
 	fillInit bool    // whether those count as initialised
@@ -45,13 +45,16 @@ type page struct {
 	blocks  []atomic.Pointer[block] // shadow of the running launch
 }
 
+// atomicPage is a page that comes into being once.
+type atomicPage = atomic.Pointer[page]
+
 func newBuffer(name, spaceTag string, base, size uint64, readOnly bool) *Buffer {
 	b := &Buffer{name: name, spaceTag: spaceTag, base: base, size: size, readOnly: readOnly, shift: pageShift, dirty: true}
 	n := (size + pageBytes - 1) >> pageShift
 	if size <= contiguousLimit {
 		b.shift, n = 63, 1
 	}
-	b.pages = make([]atomic.Pointer[page], n)
+	b.pages = make([]atomicPage, n)
 	if b.contiguous() {
 		b.pages[0].Store(b.newPage(size))
 	}
