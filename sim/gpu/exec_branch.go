@@ -16,7 +16,7 @@ func branchTarget(in *isa.Inst, p *Program) (step int, ok bool) {
 func (w *Wave) jump(addr uint64) {
 	step, ok := w.prog.stepAt(addr)
 	if !ok {
-		w.stopWith(TrapBadPC, fmt.Sprintf("jump to %#x, which is no instruction of the kernel", addr))
+		w.stopWith(TrapBadPC, fmt.Sprintf("jump to %#x, which is no instruction of the kernel", addr-codeBase))
 		return
 	}
 	w.pc = step

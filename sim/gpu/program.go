@@ -207,11 +207,16 @@ func (p *Program) follow(addr uint64, found map[uint64]decoded) (indirect bool) 
 	for len(todo) > 0 {
 		addr := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
+		jumped := true
 		for {
 			if _, ok := found[addr]; ok {
 				break
 			}
 			d := p.at(addr)
+			if d.err == errEndOfCode && jumped {
+				break // the branch traps when it is taken
+			}
+			jumped = false
 			found[addr] = d
 			if d.err != nil {
 				break

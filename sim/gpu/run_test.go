@@ -31,9 +31,16 @@ func guardFile(t testing.TB, target string) *codeobject.File {
 	return f
 }
 
+// guardVariant, when set, is what guardProgram loads from.
+var guardVariant *codeobject.File
+
 func guardProgram(t testing.TB, kernel string) *Program {
 	t.Helper()
-	p, err := Load(guardFile(t, "gfx942"), kernel)
+	f := guardVariant
+	if f == nil {
+		f = guardFile(t, "gfx942")
+	}
+	p, err := Load(f, kernel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,26 +48,69 @@ func guardProgram(t testing.TB, kernel string) *Program {
 }
 
 func TestGuardFixturesAreCurrent(t *testing.T) {
-	clang := needtool.Path(t, "clang-22")
 	for _, target := range []string{"gfx942", "gfx950"} {
-		out := filepath.Join(t.TempDir(), "guard.hsaco")
-		cmd := exec.Command(clang, "-x", "hip", "--offload-arch="+target, "--offload-device-only", "--no-gpu-bundle-output",
-			"-nogpuinc", "-nogpulib", "-O3", "-cuid=guard", "guard.hip", "-o", out)
-		cmd.Dir = "testdata"
-		if msg, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, msg)
-		}
-		got, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
 		want, err := os.ReadFile("testdata/guard." + target + ".hsaco")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if string(got) != string(want) {
+		if string(compileGuard(t, "--offload-arch="+target, "-O3")) != string(want) {
 			t.Errorf("testdata/guard.%s.hsaco is not what testdata/guard.hip compiles to", target)
 		}
+	}
+}
+
+// compileGuard compiles testdata/guard.hip.
+func compileGuard(t *testing.T, flags ...string) []byte {
+	t.Helper()
+	clang := needtool.Path(t, "clang-22")
+	out := filepath.Join(t.TempDir(), "guard.hsaco")
+	args := append([]string{"-x", "hip", "--offload-device-only", "--no-gpu-bundle-output", "-nogpuinc", "-nogpulib", "-cuid=guard"}, flags...)
+	cmd := exec.Command(clang, append(args, "guard.hip", "-o", out)...)
+	cmd.Dir = "testdata"
+	if msg, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, msg)
+	}
+	data, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestCompilerVariants runs the same kernels as other options compile them:
+// with everything in scratch and calls (-O0), older metadata, arguments that
+// are preloaded to SGPRs.
+func TestCompilerVariants(t *testing.T) {
+	for _, c := range []struct {
+		target string
+		flags  []string
+	}{
+		{"gfx942", []string{"-O0"}},
+		{"gfx942", []string{"-O1", "-mcode-object-version=4"}},
+		{"gfx942", []string{"-O3", "-mllvm", "-amdgpu-kernarg-preload-count=12"}},
+		{"gfx942", []string{"-O3", "-fno-unroll-loops", "-mcode-object-version=5"}},
+		{"gfx950", []string{"-O0"}},
+		{"gfx950", []string{"-O3"}},
+	} {
+		t.Run(c.target+strings.Join(c.flags, ""), func(t *testing.T) {
+			f, err := codeobject.ReadTarget(compileGuard(t, append(c.flags, "--offload-arch="+c.target)...), c.target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			guardVariant = f
+			defer func() { guardVariant = nil }()
+			t.Run("saxpy", TestSaxpy)
+			t.Run("reverse", TestReverse)
+			t.Run("scratch", TestScratchArray)
+			t.Run("constants", TestConstantsOfTheCodeObject)
+			t.Run("globals", TestGlobalVariablesLast)
+			t.Run("atomics", TestAtomics)
+			t.Run("histogram", TestHistogram)
+			t.Run("identity", TestIdentity)
+			t.Run("widths", TestWidths)
+			t.Run("dynamic", TestDynamicLDS)
+			t.Run("faults", TestFaults)
+		})
 	}
 }
 
