@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -157,10 +158,10 @@ func TestImportVLLM(t *testing.T) {
 	}
 }
 
-// TestImportErrors checks that a source which is not what was expected gives a
+// TestSourceErrors checks that a source which is not what was expected gives a
 // line that says where and what.
-func TestImportErrors(t *testing.T) {
-	py := needtool.Python(t, "triton")
+func TestSourceErrors(t *testing.T) {
+	py := &python{path: needtool.Python(t, "triton")}
 	for _, c := range []struct{ name, old, new, want string }{
 		{"renamed", "def _deepgemm_fp8_paged_mqa_logits(", "def _renamed(",
 			": no function _deepgemm_fp8_paged_mqa_logits in "},
@@ -179,17 +180,21 @@ func TestImportErrors(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r := Request{Package: "amd-aiter", Path: changedCheckout(t, c.old, c.new), CacheDir: t.TempDir(), Python: py, Heads: []int{16}, HeadDim: []int{32}}
-			paths, err := Import(t.Context(), r, nil)
-			if err == nil {
-				t.Fatalf("no error; manifests %q", paths)
+			src, err := packages[0].open(changedCheckout(t, c.old, c.new))
+			if err != nil {
+				t.Fatal(err)
 			}
-			first, _, _ := strings.Cut(err.Error(), "\n")
-			if !strings.HasPrefix(first, "amd-aiter source-") || !strings.Contains(first, c.want) {
-				t.Errorf("got %q, want the package and %q", first, c.want)
+			dir := t.TempDir()
+			w := &work{py: py, src: src, tmp: t.TempDir(), dir: dir, progress: func(string) {}}
+			_, err = w.one(t.Context(), planNamed(t, Request{Heads: []int{16}, HeadDim: []int{32}}, "amd-aiter/plain-h16-d32"))
+			if err == nil || !strings.HasPrefix(err.Error(), "amd-aiter source-") || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("got %v, want the package and %q", err, c.want)
 			}
-			if strings.Contains(err.Error(), "Traceback") || strings.Contains(err.Error(), "mqaproof-import-") {
-				t.Errorf("error shows insides:\n%v", err)
+			if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), w.tmp) {
+				t.Errorf("error is more than a line, or shows insides:\n%v", err)
+			}
+			if got := bytesBelow(t, dir); got != "" {
+				t.Errorf("something was written: %q", got)
 			}
 		})
 	}
@@ -198,86 +203,64 @@ func TestImportErrors(t *testing.T) {
 // TestDownload puts a pip of our own before the interpreter: nothing is
 // fetched.
 func TestDownload(t *testing.T) {
-	py := needtool.Python(t, "triton")
 	if runtime.GOOS == "windows" {
 		t.Skip("the stand-in for pip is a shell script")
 	}
-	kernel, err := os.ReadFile(filepath.Join(checkout, filepath.FromSlash(aiterTriton)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	good := writeWheel(t, wheelBytes(t, member{aiterTriton, string(kernel)}, member{"aiter/big.so", "not kept"},
+	good := writeWheel(t, wheelBytes(t, member{aiterTriton, "# kernels\n"}, member{"aiter/big.so", "not kept"},
 		member{"amd_aiter-0.1.7.post2.dev18.dist-info/METADATA", "Name: amd-aiter\nVersion: 0.1.7.post2.dev18\n"}))
-	// fakePip hands all but pip to the real interpreter, and says that aiter is
-	// not installed.
-	fakePip := func(action string) string {
-		return fakePython(t, fmt.Sprintf(`
-case "$1 $2" in
-"-m pip")
-	for last; do dest=$previous; previous=$last; done
-	[ "$last" = "amd-aiter==0.1.7.post2.dev18" ] || { echo "asked for $last" >&2; exit 9; }
-	%s ;;
-*) if [ "$1" = -c ] && [ "$3" = aiter ]; then echo '{"version": "", "place": ""}'; else exec %q "$@"; fi ;;
-esac`, action, py))
+	r := Request{Package: "amd-aiter", CacheDir: t.TempDir()}
+	find := func(action string) (*source, error) {
+		py := fakePython(t, fmt.Sprintf(`
+if [ "$1 $2" != "-m pip" ]; then echo '{"version": "", "place": ""}'; exit; fi
+for last; do dest=$previous; previous=$last; done
+[ "$last" = "amd-aiter==0.1.7.post2.dev18" ] || { echo "asked for $last" >&2; exit 9; }
+%s`, action))
+		return packages[0].find(t.Context(), r, &python{path: py}, func(string) {})
 	}
-	r := Request{Package: "amd-aiter", CacheDir: t.TempDir(), Heads: []int{16}, HeadDim: []int{32}}
-
-	r.Python = fakePip("echo 'ERROR: no network' >&2; exit 1")
-	if _, _, err := imported(t, r); err == nil || !strings.Contains(err.Error(), "is not installed and pip cannot download it: ") || !strings.Contains(err.Error(), "exit status 1: ERROR: no network: give a wheel or a folder (--path)") {
-		t.Errorf("no network: %v", err)
-	}
-	r.Python = fakePip("echo rubbish > \"$dest/a.whl\"")
-	if _, _, err := imported(t, r); err == nil || !strings.Contains(err.Error(), "a.whl is not a wheel that can be read") {
-		t.Errorf("damaged download: %v", err)
-	}
-	r.Python = fakePip(":")
-	if _, _, err := imported(t, r); err == nil || !strings.Contains(err.Error(), "pip left 0 wheels") {
-		t.Errorf("nothing downloaded: %v", err)
-	}
-	r.Python = fakePip(fmt.Sprintf("cp %q \"$dest/a.whl\"", good))
-	paths, lines, err := imported(t, r)
-	if len(paths) != 2 || filepath.Base(filepath.Dir(paths[0])) != "amd-aiter-0.1.7.post2.dev18" || !slices.Contains(lines, "downloading amd-aiter==0.1.7.post2.dev18 with pip") {
-		t.Fatalf("downloaded: %q, progress %q, %v", paths, lines, err)
-	}
-	left, err := filepath.Glob(filepath.Join(r.CacheDir, "sources", "*"))
-	if err != nil || len(left) != 1 || isDir(filepath.Join(left[0], "aiter", "big.so")) {
-		t.Errorf("sources: %q, %v", left, err)
-	}
-	if _, err := os.Stat(filepath.Join(left[0], "aiter", "big.so")); err == nil {
-		t.Error("more than the kernels' sources was kept")
+	for _, c := range []struct{ name, action, want string }{
+		{"no network", "echo 'ERROR: no network' >&2; exit 1", "exit status 1: ERROR: no network: give a wheel or a folder (--path)"},
+		{"damaged", `echo rubbish > "$dest/a.whl"`, "a.whl is not a wheel that can be read"},
+		{"nothing", ":", "pip left 0 wheels"},
+		{"another package", fmt.Sprintf("cp %q \"$dest/a.whl\"", writeWheel(t, wheelBytes(t, member{"x-1.dist-info/METADATA", "Name: x\nVersion: 1\n"}))), "it holds x, not amd-aiter"},
+	} {
+		if _, err := find(c.action); err == nil || !strings.HasPrefix(err.Error(), "amd-aiter") || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: got %v, want one line with %q", c.name, err, c.want)
+		}
+		if left, err := filepath.Glob(filepath.Join(r.CacheDir, "sources", ".*")); err != nil || len(left) > 0 {
+			t.Errorf("%s: left behind: %q, %v", c.name, left, err)
+		}
 	}
 	// The second time needs no network.
-	r.Python = fakePip("exit 1")
-	if again, _, _ := imported(t, r); !slices.Equal(again, paths) {
-		t.Errorf("again: %q, want %q", again, paths)
+	for _, action := range []string{fmt.Sprintf("cp %q \"$dest/a.whl\"", good), "exit 1"} {
+		s, err := find(action)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name, data, err := s.read(packages[0].files); s.version != "0.1.7.post2.dev18" || name != aiterTriton || string(data) != "# kernels\n" || err != nil {
+			t.Errorf("version %s, file %s with %q, %v", s.version, name, data, err)
+		}
+		if _, err := fs.Stat(s.files, "aiter/big.so"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("more than the kernels' sources was kept: %v", err)
+		}
 	}
 }
 
-// TestInstalled takes the package from the interpreter's own folders.
+// TestInstalled takes the package from the interpreter's own folders, without
+// importing it.
 func TestInstalled(t *testing.T) {
-	py := needtool.Python(t, "triton")
-	site := t.TempDir()
-	if err := os.CopyFS(site, os.DirFS(checkout)); err != nil {
-		t.Fatal(err)
-	}
-	dist := filepath.Join(site, "amd_aiter-7.7.dist-info")
-	if err := os.Mkdir(dist, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{
-		filepath.Join(dist, "METADATA"):             "Metadata-Version: 2.1\nName: amd-aiter\nVersion: 7.7\n",
-		filepath.Join(site, "aiter", "__init__.py"): "raise SystemExit('the package was imported')\n",
-	} {
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
+	py := &python{path: needtool.Python(t, "json")}
+	site := writeTree(t, member{aiterTriton, "# kernels\n"}, member{"aiter/__init__.py", "raise SystemExit('the package was imported')\n"},
+		member{"amd_aiter-7.7.dist-info/METADATA", "Metadata-Version: 2.1\nName: amd-aiter\nVersion: 7.7\n"})
 	t.Setenv("PYTHONPATH", site)
-	paths, lines, err := imported(t, Request{Package: "amd-aiter", CacheDir: t.TempDir(), Python: py, Heads: []int{16}, HeadDim: []int{32}})
-	if len(paths) != 2 || filepath.Base(filepath.Dir(paths[0])) != "amd-aiter-7.7" {
-		t.Errorf("installed: %q, %v", paths, err)
+	var lines []string
+	s, err := packages[0].find(t.Context(), Request{Package: "amd-aiter", CacheDir: t.TempDir()}, py, func(line string) { lines = append(lines, line) })
+	if err != nil {
+		t.Fatal(err)
 	}
-	if want := "amd-aiter 7.7 is installed in " + filepath.Join(site, "aiter"); !slices.Contains(lines, want) {
+	if name, _, err := s.read(packages[0].files); s.version != "7.7" || name != aiterTriton || err != nil {
+		t.Errorf("version %s, file %s, %v", s.version, name, err)
+	}
+	if want := []string{"amd-aiter 7.7 is installed in " + filepath.Join(site, "aiter")}; !slices.Equal(lines, want) {
 		t.Errorf("progress %q, want %q", lines, want)
 	}
 }
