@@ -126,9 +126,18 @@ func (w *Wave) gatherSlow(f format, d, step int, mask uint64) {
 // scatter stores for the lanes of mask to the worker's addresses, the lowest
 // lane first.
 func (w *Wave) scatter(f format, d, step int, mask uint64) {
+	if mask == 0 {
+		return
+	}
 	x := w.wg.worker
-	if f.size == 4 {
-		mask = w.scatterDwords(d, step, mask)
+	if f.size >= 4 {
+		switch b := x.lookup(step, x.addr[bits.TrailingZeros64(mask)]); {
+		case b == nil || b.readOnly || b.size < uint64(f.size):
+		case b.tracked:
+			mask = w.scatterTracked(b, f, d, step, mask)
+		case b.plain != nil:
+			mask = w.scatterPlain(b, f, d, mask)
+		}
 	}
 	var data [4]uint32
 	for m := mask; m != 0; m &= m - 1 {
@@ -139,21 +148,15 @@ func (w *Wave) scatter(f format, d, step int, mask uint64) {
 	x.leave()
 }
 
-// scatterDwords stores one dword a lane as long as the lanes store to aligned
-// dwords of one tracked buffer that no other workgroup stored to. It gives the
-// lanes that are left, which are the highest ones, so that of two lanes that
-// store to one place the higher still wins.
-func (w *Wave) scatterDwords(d, step int, mask uint64) (left uint64) {
+// scatterTracked stores whole dwords as long as the lanes store to aligned
+// dwords of b, which is tracked, that no other workgroup stored to. It gives
+// the lanes that are left, which are the highest ones, so that of two lanes
+// that store to one place the higher still wins.
+func (w *Wave) scatterTracked(b *Buffer, f format, d, step int, mask uint64) (left uint64) {
 	x := w.wg.worker
-	if mask == 0 {
-		return 0
-	}
-	b := x.lookup(step, x.addr[bits.TrailingZeros64(mask)])
-	if b == nil || !b.tracked || b.size < 4 {
-		return mask
-	}
-	base, limit := b.base, b.size-4
-	v := &w.V[d]
+	size := uint64(f.size)
+	base, limit := b.base, b.size-size
+	v := w.V[d : d+f.dwords()]
 	s := makeSite(w.wg.index, step, w.id)
 	var (
 		k       *block
@@ -165,7 +168,7 @@ func (w *Wave) scatterDwords(d, step int, mask uint64) (left uint64) {
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros64(m) & 63
 		off := x.addr[l] - base
-		if off > limit || off&3 != 0 {
+		if off > limit || off&3 != 0 || off&(blockBytes-1)+size > blockBytes {
 			return m
 		}
 		if k == nil || off>>blockShift != start>>blockShift {
@@ -178,12 +181,51 @@ func (w *Wave) scatterDwords(d, step int, mask uint64) (left uint64) {
 			data, owners, written, start = k.bytes(), k.owners, k.page.written[k.offset/64:], k.at
 		}
 		at := off - start
-		if o := owners[at/4]; o != ownerNone && !o.sameGroup(s) {
+		if size == 4 {
+			if o := owners[at/4]; o != ownerNone && !o.sameGroup(s) {
+				return m
+			}
+			owners[at/4] = s | site(l)
+			binary.LittleEndian.PutUint32(data[at:], v[0][l])
+			written[at/64] |= 0xf << (at % 64)
+			continue
+		}
+		own, to := owners[at/4:][:len(v)], data[at:][:size]
+		for _, o := range own {
+			if o != ownerNone && !o.sameGroup(s) {
+				return m
+			}
+		}
+		for i := range v {
+			own[i] = s | site(l)
+			binary.LittleEndian.PutUint32(to[4*i:], v[i][l])
+		}
+		setFew(written, at, size)
+	}
+	return 0
+}
+
+// scatterPlain stores whole dwords as long as the lanes store to b, which is
+// contiguous and not tracked, and gives the lanes that are left.
+func (w *Wave) scatterPlain(b *Buffer, f format, d int, mask uint64) (left uint64) {
+	x := w.wg.worker
+	size := uint64(f.size)
+	base, limit, p := b.base, b.size-size, b.plain
+	v := w.V[d : d+f.dwords()]
+	for m := mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros64(m) & 63
+		off := x.addr[l] - base
+		if off > limit {
 			return m
 		}
-		owners[at/4] = s | site(l)
-		binary.LittleEndian.PutUint32(data[at:], v[l])
-		written[at/64] |= 0xf << (at % 64)
+		to := p.data[off:][:size]
+		for i := range v {
+			binary.LittleEndian.PutUint32(to[4*i:], v[i][l])
+		}
+		setFew(p.written, off, size)
+		if !b.full {
+			setFew(p.init, off, size)
+		}
 	}
 	return 0
 }
