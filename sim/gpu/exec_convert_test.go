@@ -168,6 +168,7 @@ func TestConversions(t *testing.T) {
 		{"v_max3_f32 v0, v1, v2, 1.0", f(2), f(-3), f(2), isa.GFX942, 0},
 		{"v_min3_f32 v0, v1, v2, 1.0", f(2), 0x7fc00000, f(1), isa.GFX942, 0},
 		{"v_minimum3_f32 v0, v1, v2, 1.0", f(2), 0x7fc00000, 0x7fc00000, isa.GFX950, 0},
+		{"v_pack_b32_f16 v0, v1, -v2", 0xffff3c00, 0xffff4000, 0xc0003c00, isa.GFX942, 0},
 		{"v_add_f16 v0, v1, v2", 0x3c00, 0x4000, 0x4200, isa.GFX942, 0},
 		{"v_mul_f16 v0, -v1, v2", 0x4000, 0x4000, 0xc400, isa.GFX942, 0},
 		{"v_add_f16 v0, 1.0, v2", 0, 0x4000, 0x4200, isa.GFX942, 0},

@@ -1,7 +1,9 @@
 package gpu
 
 import (
+	"encoding/binary"
 	"math"
+	"unsafe"
 
 	"mqaproof/model/fp8"
 	"mqaproof/model/matrixcore"
@@ -69,43 +71,53 @@ func matrixOperands(in *isa.Inst, t tile) (x matrixArgs, err error) {
 	return x, err
 }
 
-// load puts C into row-major order.
+// floats views a register as float32.
+func floats(v *vreg) *[Lanes]float32 { return (*[Lanes]float32)(unsafe.Pointer(v)) }
+
+// load puts C into row-major order. A register holds whole rows, one after the
+// other, of which row tells the number.
 func (x *matrixArgs) load(w *Wave, c *[32 * 32]float32) {
+	n := x.n
 	if x.c < 0 {
 		v := f32(x.cBits)
-		for i := range x.n * x.n {
+		for i := range n * n {
 			c[i] = v
 		}
 		return
 	}
 	for i := range x.registers() {
-		v := &w.V[x.c+i]
-		for l := range v {
-			c[x.row(l, i)*x.n+l%x.n] = f32(v[l])
+		v := floats(&w.V[x.c+i])
+		for l := 0; l < Lanes; l += n {
+			copy(c[x.row(l, i)*n:][:n], v[l:])
 		}
 	}
 }
 
 // store takes D from row-major order. EXEC is ignored by the matrix core.
 func (x *matrixArgs) store(w *Wave, d *[32 * 32]float32) {
+	n := x.n
 	for i := range x.registers() {
-		v := &w.V[x.d+i]
-		for l := range v {
-			v[l] = b32(d[x.row(l, i)*x.n+l%x.n])
+		v := floats(&w.V[x.d+i])
+		for l := 0; l < Lanes; l += n {
+			copy(v[l:l+n], d[x.row(l, i)*n:])
 		}
 	}
 }
 
 // bytes gathers an operand of 8-bit elements: lane l holds row (A) or column
-// (B) l % n, and k elements from l/n * bytesOfLane on.
+// (B) l % n, and as many elements as its registers take from l/n times that
+// number on.
 func (x *matrixArgs) bytes(w *Wave, reg int, out []byte) {
-	dwords := x.n * x.k / Lanes / 4
+	n, k := x.n, x.k
+	dwords := n * k / Lanes / 4
 	for i := range dwords {
 		v := &w.V[reg+i]
-		for l, u := range v {
-			at := l%x.n*x.k + l/x.n*dwords*4 + 4*i
-			o := out[at : at+4 : at+4]
-			o[0], o[1], o[2], o[3] = byte(u), byte(u>>8), byte(u>>16), byte(u>>24)
+		for l := 0; l < Lanes; l += n {
+			at := l/n*dwords*4 + 4*i
+			for _, u := range v[l : l+n] {
+				binary.LittleEndian.PutUint32(out[at:], u)
+				at += k
+			}
 		}
 	}
 }
@@ -135,6 +147,14 @@ func registerMatrix(add func(isa.Op, compiler)) {
 	}
 	add(isa.V_MFMA_F32_16X16X4_F32, f32Matrix(tile{16, 4}))
 	add(isa.V_MFMA_F32_32X32X2_F32, f32Matrix(tile{32, 2}))
+	for op, t := range map[isa.Op]tile{
+		isa.V_MFMA_I32_16X16X32_I8: {16, 32},
+		isa.V_MFMA_I32_32X32X16_I8: {32, 16},
+		isa.V_MFMA_I32_16X16X64_I8: {16, 64},
+		isa.V_MFMA_I32_32X32X32_I8: {32, 32},
+	} {
+		add(op, int8Matrix(t))
+	}
 	for _, op := range []isa.Op{
 		isa.V_MFMA_F32_16X16X32_BF8_BF8, isa.V_MFMA_F32_16X16X32_BF8_FP8, isa.V_MFMA_F32_16X16X32_FP8_BF8,
 		isa.V_MFMA_F32_32X32X16_BF8_BF8, isa.V_MFMA_F32_32X32X16_BF8_FP8, isa.V_MFMA_F32_32X32X16_FP8_BF8,
@@ -199,6 +219,42 @@ func f32Matrix(t tile) compiler {
 						acc = math.Float32frombits(fmaF32(f32(a[k*x.n+i]), f32(b[k*x.n+j]), acc))
 					}
 					s.d[i*x.n+j] = acc
+				}
+			}
+			x.store(w, &s.d)
+		}, nil
+	}
+}
+
+// int8Matrix is an 8-bit integer matrix instruction: exact products, added in
+// 32 bits that wrap.
+func int8Matrix(t tile) compiler {
+	return func(in *isa.Inst, _ *Program) (execFn, error) {
+		if in.CBSZ != 0 || in.ABID != 0 || in.BLGP != 0 {
+			return nil, unsupported("cbsz, abid or blgp of %s", in.Op)
+		}
+		if in.Src[2].Kind == isa.Const && in.Src[2].Value != 0 {
+			return nil, unsupported("a constant other than 0 as an integer accumulator")
+		}
+		x, err := matrixOperands(in, t)
+		if err != nil {
+			return nil, err
+		}
+		n, k := t.n, t.k
+		return func(w *Wave) {
+			s := w.mfmaTiles()
+			x.bytes(w, x.a, s.a[:n*k])
+			x.bytes(w, x.b, s.b[:n*k])
+			x.load(w, &s.c)
+			for i := range n {
+				a := s.a[i*k:][:k]
+				for j := range n {
+					b := s.b[j*k:][:k]
+					sum := int32(b32(s.c[i*n+j]))
+					for l, v := range a {
+						sum += int32(int8(v)) * int32(int8(b[l]))
+					}
+					s.d[i*n+j] = f32(uint32(sum))
 				}
 			}
 			x.store(w, &s.d)

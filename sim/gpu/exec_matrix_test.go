@@ -188,3 +188,45 @@ func TestMatrixFloat32(t *testing.T) {
 		}
 	}
 }
+
+func TestMatrixInt8(t *testing.T) {
+	for _, c := range []struct {
+		target isa.Target
+		line   string
+		n, k   int
+		row    func(l, i int) int
+	}{
+		{isa.GFX942, "v_mfma_i32_16x16x32_i8 v[64:67], v[0:1], v[2:3], v[64:67]", 16, 32, func(l, i int) int { return 4*(l/16) + i }},
+		{isa.GFX942, "v_mfma_i32_32x32x16_i8 v[64:79], v[0:1], v[2:3], v[64:79]", 32, 16, func(l, i int) int { return 8*(i/4) + 4*(l/32) + i%4 }},
+	} {
+		r := rand.New(rand.NewPCG(27, 27))
+		w := newWave(testProgram(t, c.target, c.line, "s_endpgm"))
+		for v := range 4 {
+			for l := range Lanes {
+				w.V[v][l] = r.Uint32()
+			}
+		}
+		for i := range c.n * c.n / Lanes {
+			for l := range Lanes {
+				w.V[64+i][l] = randomInt(r)
+			}
+		}
+		before := append([]vreg(nil), w.V[:80]...)
+		element := func(reg, line, k int) int32 {
+			lane, b := line+k/8*c.n, k%8
+			return int32(int8(before[reg+b/4][lane] >> (8 * (b % 4))))
+		}
+		w.run(10)
+		for l := range Lanes {
+			for i := range c.n * c.n / Lanes {
+				want := int32(before[64+i][l])
+				for k := range c.k {
+					want += element(0, c.row(l, i), k) * element(2, l%c.n, k)
+				}
+				if got := int32(w.V[64+i][l]); got != want {
+					t.Fatalf("%s: register %d of lane %d = %d, want %d", c.line, i, l, got, want)
+				}
+			}
+		}
+	}
+}

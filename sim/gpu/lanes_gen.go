@@ -167,6 +167,7 @@ var laneOps = []laneOp{
 	{op: isa.V_SUB_F16, dst: 'h', srcs: "hh", narrow: laneVSubF16},
 	{op: isa.V_SUBREV_F16, dst: 'h', srcs: "hh", narrow: laneVSubrevF16},
 	{op: isa.V_MUL_F16, dst: 'h', srcs: "hh", narrow: laneVMulF16},
+	{op: isa.V_PACK_B32_F16, dst: 'i', srcs: "hh", narrow: laneVPackB32F16},
 	{op: isa.V_FMA_F16, dst: 'h', srcs: "hhh", narrow: laneVFmaF16},
 }
 
@@ -3674,6 +3675,34 @@ func laneVMulF16(d, a, b, c *vreg) {
 			x := aq[i][j]
 			y := bq[i][j]
 			dq[i][j] = uint32(f32ToF16(f32(mulF32(f16ToF32(uint16(x)), f16ToF32(uint16(y))))))
+		}
+	}
+}
+
+func laneVPackB32F16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	bq := quads(b)
+	for i := range dq {
+		{
+			x := aq[i][0]
+			y := bq[i][0]
+			dq[i][0] = x&0xffff | y<<16
+		}
+		{
+			x := aq[i][1]
+			y := bq[i][1]
+			dq[i][1] = x&0xffff | y<<16
+		}
+		{
+			x := aq[i][2]
+			y := bq[i][2]
+			dq[i][2] = x&0xffff | y<<16
+		}
+		{
+			x := aq[i][3]
+			y := bq[i][3]
+			dq[i][3] = x&0xffff | y<<16
 		}
 	}
 }

@@ -190,6 +190,7 @@ var ops = []op{
 	{name: "V_SUB_F16", sig: "h=hh", expr: "uint32(f32ToF16(f32(subF32(f16ToF32(uint16(x)), f16ToF32(uint16(y))))))"},
 	{name: "V_SUBREV_F16", sig: "h=hh", expr: "uint32(f32ToF16(f32(subF32(f16ToF32(uint16(y)), f16ToF32(uint16(x))))))"},
 	{name: "V_MUL_F16", sig: "h=hh", expr: "uint32(f32ToF16(f32(mulF32(f16ToF32(uint16(x)), f16ToF32(uint16(y))))))"},
+	{name: "V_PACK_B32_F16", sig: "i=hh", expr: "x&0xffff | y<<16"},
 	{name: "V_FMA_F16", sig: "h=hhh", expr: "uint32(fmaF16(uint16(x), uint16(y), uint16(z)))"},
 }
 
