@@ -38,6 +38,7 @@ func (p *plan) describe(c *compiled, k *codeobject.Kernel, about, objectFile str
 		Kind:        kernels.Logits,
 		CodeObjects: map[string]string{p.Target: objectFile},
 		Layouts:     p.Layouts,
+		Profile:     p.Profile,
 		Reads:       p.Reads,
 		Tile:        p.Tile,
 		Const:       p.Const,

@@ -51,10 +51,13 @@ func aiterGluonPlans(pkg string, r Request) []*plan {
 		p.Tile = "page"
 		p.Limits.Where = "max_model_len % page == 0"
 		switch {
+		case p.Problem != "":
 		case s.headDim != 128:
 			p.Problem = fmt.Sprintf("its tile offsets are written for head_dim 128, not %d", s.headDim)
 		case s.page%16 != 0:
 			p.Problem = fmt.Sprintf("it takes pages in tiles of 16 tokens, not page %d", s.page)
+		case s.chunkK < 128:
+			p.Problem = fmt.Sprintf("its four waves take 16 positions each in a step of ChunkK/2: ChunkK must be at least 128, not %d", s.chunkK)
 		case s.chunkK/2%s.page != 0:
 			p.Problem = fmt.Sprintf("its steps of ChunkK/2 = %d positions must be whole pages, not page %d", s.chunkK/2, s.page)
 		}
@@ -97,7 +100,13 @@ func gluonPlan(pkg, kernel, target string, s shape) *plan {
 	if kernel != "gluon-plain" {
 		page = fmt.Sprintf("p%d", s.page)
 	}
+	problem := ""
+	// 256 lanes of 16 bytes load q, and a chunk of keys: less is no layout.
+	if least := min(s.heads, s.chunkK); least*s.headDim < 4096 {
+		problem = fmt.Sprintf("its lanes load 4096 values at a time: head_dim %d needs at least %d heads and a ChunkK as large", s.headDim, 4096/s.headDim)
+	}
 	return &plan{
+		Problem: problem,
 		Name: shapeName(pkg, kernel, fmt.Sprintf("h%d", s.heads), fmt.Sprintf("d%d", s.headDim), page,
 			unless("k", s.chunkK, gluonChunkK), unless("s", s.splitKV, gluonSplitKV), targetSuffix(target)),
 		Files:  []string{aiterGluon},

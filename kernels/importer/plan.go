@@ -27,6 +27,7 @@ type plan struct {
 	Required   []string         // of those, the ones without which the manifest would be wrong
 
 	Layouts []model.Layout
+	Profile string // numeric profile, where it is known
 	Reads   string
 	Tile    string
 	Const   map[string]string

@@ -33,6 +33,12 @@ func TestPlans(t *testing.T) {
 		{"checkout, odd pages", Request{Package: "aiter", Path: "x", Page: []int{8, 256}},
 			"plain-h64-d128-p8 plain-h64-d128-p256 stage1-h64-d128-p8 stage1-h64-d128-p256 ragged-h64-d128! ragged-h64-d128! " +
 				"stage1-ragged-h64-d128! stage1-ragged-h64-d128! gluon-preshuffle-h64-d128-p8! gluon-preshuffle-h64-d128-p256!"},
+		{"checkout, small heads and chunks", Request{Package: "aiter", Path: "x", Heads: []int{16, 32}, ChunkK: []int{64}, Page: []int{1, 16}},
+			"plain-h16-d128-k64 plain-h16-d128-p16-k64 plain-h32-d128-k64 plain-h32-d128-p16-k64 " +
+				"stage1-h16-d128-k64 stage1-h16-d128-p16-k64 stage1-h32-d128-k64 stage1-h32-d128-p16-k64 " +
+				"ragged-h16-d128 ragged-h16-d128! ragged-h32-d128 ragged-h32-d128! " +
+				"stage1-ragged-h16-d128 stage1-ragged-h16-d128! stage1-ragged-h32-d128 stage1-ragged-h32-d128! " +
+				"gluon-plain-h16-d128-k64! gluon-plain-h32-d128-k64 gluon-preshuffle-h16-d128-p16-k64! gluon-preshuffle-h32-d128-p16-k64!"},
 		{"vllm", Request{Package: "vllm"},
 			"block-flat-h64-d128-p64-n1 block-flat-h64-d128-p64-n2 block-flat-request-h64-d128-p64-n2 block-flat-h64-d128-p64-n3 block-flat-request-h64-d128-p64-n3"},
 		{"vllm, small page", Request{Package: "vllm", Page: []int{16}, NextN: []int{1}}, "block-flat-h64-d128-p16-n1!"},
