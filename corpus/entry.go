@@ -16,12 +16,13 @@ import (
 	"strings"
 
 	"mqaproof/model"
+	"mqaproof/sim/serving"
 )
 
 // Format is the version of the file format that this tool writes.
 const Format = 1
 
-// Entry is one saved case.
+// Entry is one saved case, or one saved sequence of an engine's steps.
 type Entry struct {
 	Format   int     `json:"format"`
 	Tool     string  `json:"tool"` // version that wrote it
@@ -31,7 +32,10 @@ type Entry struct {
 	// Fault is the id of the fault that the subject's manifest announces.
 	Fault    string     `json:"fault,omitempty"`
 	Expected Expected   `json:"expected"`
-	Case     model.Case `json:"case"`
+	Case     model.Case `json:"case,omitzero"`
+	// Sequence takes the place of the case where the subject is the serving
+	// engine; Fault then names the engine's planted fault.
+	Sequence *serving.Sequence `json:"sequence,omitempty"`
 	// Also are further settings under which a replay shows the same requests.
 	Also []Setting `json:"also,omitempty"`
 	// On are globs of further subjects on which a replay runs the case, where
@@ -90,7 +94,12 @@ func (e *Entry) ID() string {
 		Name, Target, Wiring, Backend, Property string
 		Case                                    model.Case
 		Also                                    []Setting
-	}{e.Subject.Name, e.Subject.Target, e.Subject.Wiring, e.Subject.Backend, e.Property, e.Case, e.Also}
+		Fault                                   string            `json:",omitempty"` // of a sequence: part of its subject
+		Sequence                                *serving.Sequence `json:",omitempty"`
+	}{Name: e.Subject.Name, Target: e.Subject.Target, Wiring: e.Subject.Wiring, Backend: e.Subject.Backend, Property: e.Property, Case: e.Case, Also: e.Also}
+	if e.Sequence != nil {
+		about.Fault, about.Sequence = e.Fault, e.Sequence
+	}
 	b, err := json.Marshal(about)
 	if err != nil {
 		panic(fmt.Sprintf("an entry always marshals: %v", err)) // plain fields only
@@ -141,13 +150,33 @@ func Decode(name string, r io.Reader) (*Entry, error) {
 	if e.Subject.Name == "" || e.Property == "" {
 		return nil, fmt.Errorf("%s: not a corpus case: subject and property must be named", name)
 	}
-	if err := e.Case.Validate(); err != nil {
-		return nil, fmt.Errorf("%s: the case is not valid: %w", name, err)
+	if err := e.validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if m := idInName.FindStringSubmatch(filepath.Base(name)); m != nil && m[1] != e.ID() {
 		return nil, fmt.Errorf("%s: its content is that of %s, not of its name: it was edited or damaged; rename it to replay it as it is", name, e.FileName())
 	}
 	return &e, nil
+}
+
+// validate says what is wrong with what the entry is about.
+func (e *Entry) validate() error {
+	if e.Sequence == nil {
+		if err := e.Case.Validate(); err != nil {
+			return fmt.Errorf("the case is not valid: %w", err)
+		}
+		return nil
+	}
+	if len(e.Case.Requests) > 0 {
+		return errors.New("not a corpus case: it has both a case and a sequence of steps")
+	}
+	if err := e.Sequence.Engine.Validate(); err != nil {
+		return fmt.Errorf("the sequence is not valid: %w", err)
+	}
+	if _, err := serving.ParseFault(e.Fault); err != nil {
+		return fmt.Errorf("the sequence is not valid: %w", err)
+	}
+	return nil
 }
 
 func damaged(err error, size int) error {
