@@ -104,6 +104,7 @@ func TestCompilerVariants(t *testing.T) {
 			t.Run("scratch", TestScratchArray)
 			t.Run("constants", TestConstantsOfTheCodeObject)
 			t.Run("globals", TestGlobalVariablesLast)
+			t.Run("relocation", TestRelocation)
 			t.Run("atomics", TestAtomics)
 			t.Run("histogram", TestHistogram)
 			t.Run("identity", TestIdentity)
@@ -292,6 +293,19 @@ func TestGlobalVariablesLast(t *testing.T) {
 		if got := valuesOf[int32](t, out)[0]; got != i {
 			t.Errorf("call %d counted as %d", i, got)
 		}
+	}
+}
+
+func TestRelocation(t *testing.T) {
+	p := guardProgram(t, "relocated")
+	if len(p.file.Relocations) == 0 {
+		t.Fatal("the code object has no relocation")
+	}
+	m := NewMemory()
+	out := output(t, m, "out", 256)
+	noFaults(t, run(t, m, p, Launch{Grid: one(), Block: one(64), Kernarg: pack(out)}))
+	if diff := cmp.Diff(sequence(64, func(i int) int32 { return int32(i&3+1) * 10 }), valuesOf[int32](t, out)); diff != "" {
+		t.Error(diff)
 	}
 }
 

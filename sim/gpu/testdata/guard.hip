@@ -156,3 +156,8 @@ KERNEL void dynamic(int *out) {
   BARRIER();
   out[TID] = memory[BDIM - 1 - TID];
 }
+
+// A pointer in the data of the code object, which the loader relocates.
+__attribute__((device)) int values[4] = {10, 20, 30, 40};
+__attribute__((device)) int *volatile middle = &values[2];
+KERNEL void relocated(int *out) { out[TID] = middle[(TID & 3) - 2]; }
