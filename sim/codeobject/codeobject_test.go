@@ -98,7 +98,10 @@ func TestRead(t *testing.T) {
 	if spill.Scratch < 128 || spill.Scratch > 256 {
 		t.Errorf("spill has %d bytes of scratch", spill.Scratch)
 	}
-	if _, err := f.Kernel("gone"); err == nil || !strings.Contains(err.Error(), "saxpy, reverse, spill") {
+	if len(f.Relocations) != 1 || f.Relocations[0].Addr == f.Relocations[0].Addend {
+		t.Errorf("relocations are %+v", f.Relocations)
+	}
+	if _, err := f.Kernel("gone"); err == nil || !strings.Contains(err.Error(), "saxpy, reverse, spill, follow") {
 		t.Errorf("error for an absent kernel: %v", err)
 	}
 }
@@ -111,7 +114,7 @@ func TestVersions(t *testing.T) {
 			t.Errorf("version %d: %v", version, err)
 			continue
 		}
-		if f.ABIVersion != version || f.Features != ":sramecc+:xnack-" || len(f.Kernels) != 3 {
+		if f.ABIVersion != version || f.Features != ":sramecc+:xnack-" || len(f.Kernels) != 4 {
 			t.Errorf("version %d: got version %d, features %q, %d kernels", version, f.ABIVersion, f.Features, len(f.Kernels))
 		}
 	}
@@ -230,6 +233,22 @@ func TestErrors(t *testing.T) {
 		})},
 		{"entry outside", "its entry", edit(good, func(b []byte) {
 			binary.LittleEndian.PutUint64(b[descriptorOffset(t, good, "saxpy")+16:], 1<<40)
+		})},
+		{"relocation", "dynamic relocation of type 1 ", edit(good, func(b []byte) {
+			f, err := readELF(good)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := bytes.Index(good, binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, f.Relocations[0].Addr), relocRelative64))
+			b[at+8] = 1
+		})},
+		{"relocation outside", "no segment holds the 8 bytes", edit(good, func(b []byte) {
+			f, err := readELF(good)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := bytes.Index(good, binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, f.Relocations[0].Addr), relocRelative64))
+			b[at+5] = 1
 		})},
 		{"bundle header cut", "truncated in its header", bundle(bundleEntry{id: deviceID + "gfx942", data: good})[:50]},
 		{"bundle body cut", "bundle is truncated", bundle(bundleEntry{id: deviceID + "gfx942", data: good})[:500]},

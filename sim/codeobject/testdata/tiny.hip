@@ -1,6 +1,6 @@
 // The smallest kernels that fill every part of a code object that the reader
 // looks at: explicit and hidden arguments, static LDS, scratch, read-only data
-// and a relocation-free data segment.
+// and a relocation.
 #define KERNEL extern "C" __attribute__((global))
 
 __attribute__((constant)) int table[4] = {2, 3, 5, 7};
@@ -27,3 +27,7 @@ KERNEL void spill(int *out, int k) {
     t[i] = i * k;
   out[lane] = t[(k + lane) & 31];
 }
+
+__attribute__((device)) int value;
+__attribute__((device)) int *volatile where = &value;
+KERNEL void follow() { *where += 1; }
