@@ -78,7 +78,7 @@ const (
 	TrapUnknownOpcode TrapKind = "unknown opcode"     // not decodable, or not implemented
 	TrapUnsupported   TrapKind = "unsupported"        // a field, mode or feature the emulator refuses
 	TrapBudget        TrapKind = "instruction budget" // a wave ran too long
-	TrapDeadlock      TrapKind = "barrier deadlock"   // some waves of a workgroup wait for waves that ended or never come
+	TrapDeadlock      TrapKind = "barrier deadlock"   // waves wait for each other; not met on these targets, whose barrier does not count waves that ended
 	TrapBadPC         TrapKind = "program counter out of the code"
 	TrapFault         TrapKind = "s_trap"
 )

@@ -2,4 +2,24 @@
 // and barriers, and a sparse, guarded global memory. It knows nothing of what
 // a kernel computes, and it refuses rather than guesses: an opcode, field or
 // mode it does not implement stops the run with a *Trap.
+//
+// A use of it:
+//
+//	file, err := codeobject.ReadTarget(data, "gfx942")
+//	program, err := gpu.Load(file, "kernel")       // decodes once; share it
+//	memory := gpu.NewMemory()
+//	x, err := memory.Alloc(gpu.Spec{Name: "x", Size: n, Data: bytes, ReadOnly: true})
+//	y, err := memory.Alloc(gpu.Spec{Name: "y", Size: n})
+//	report, err := memory.Run(ctx, program, gpu.Launch{Grid: grid, Block: block, Kernarg: arguments})
+//	words, written := y.Words()
+//
+// Which file holds what:
+//
+//	program.go            decoding a kernel into steps
+//	compile*.go, exec_*   what the steps do; mem_* for memory instructions
+//	loop.go, wave.go      running the steps of one wave
+//	workgroup.go          the waves of a workgroup, their turns and barriers
+//	launch.go, abi.go     a dispatch: checks, registers, arguments, workers
+//	memory*.go            buffers, addresses, faults
+//	shadow*.go            why results do not depend on the order of workgroups
 package gpu

@@ -101,6 +101,7 @@ func TestCompilerVariants(t *testing.T) {
 			defer func() { guardVariant = nil }()
 			t.Run("saxpy", TestSaxpy)
 			t.Run("reverse", TestReverse)
+			t.Run("early exit", TestEarlyExit)
 			t.Run("scratch", TestScratchArray)
 			t.Run("constants", TestConstantsOfTheCodeObject)
 			t.Run("globals", TestGlobalVariablesLast)
@@ -259,6 +260,19 @@ func TestReverse(t *testing.T) {
 		})
 		if diff := cmp.Diff(want, valuesOf[int32](t, out)); diff != "" {
 			t.Errorf("%+v: %s", c, diff)
+		}
+	}
+}
+
+// TestEarlyExit: a barrier waits only for waves that have not ended (CDNA3 ISA,
+// S_BARRIER).
+func TestEarlyExit(t *testing.T) {
+	for _, order := range []uint64{0, 1, 2, 3} {
+		m := NewMemory()
+		out := output(t, m, "out", 256)
+		noFaults(t, run(t, m, guardProgram(t, "early_exit"), Launch{Grid: one(2), Block: one(1024), Kernarg: pack(out), Order: order}))
+		if diff := cmp.Diff(sequence(64, func(i int) int32 { return int32(i) }), valuesOf[int32](t, out)); diff != "" {
+			t.Errorf("order %d: %s", order, diff)
 		}
 	}
 }

@@ -161,3 +161,11 @@ KERNEL void dynamic(int *out) {
 __attribute__((device)) int values[4] = {10, 20, 30, 40};
 __attribute__((device)) int *volatile middle = &values[2];
 KERNEL void relocated(int *out) { out[TID] = middle[(TID & 3) - 2]; }
+
+// Only the first wave comes to the barrier; the others have ended.
+KERNEL void early_exit(int *out) {
+  if (TID >= 64)
+    return;
+  BARRIER();
+  out[TID] = TID;
+}
