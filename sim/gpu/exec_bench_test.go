@@ -6,8 +6,8 @@ import (
 	"mqaproof/sim/isa"
 )
 
-// loopOf repeats a body of instructions, 1 << 20 at most, with 20 scalar
-// instructions a hundred vector ones.
+// benchmarkLines runs a body of instructions again and again and counts the
+// vector ones.
 func benchmarkLines(b *testing.B, setup func(w *Wave), body ...string) {
 	var lines []string
 	repeat := max(1, 64/len(body))
@@ -69,7 +69,9 @@ func BenchmarkVALU(b *testing.B) {
 		{"v_mfma_f32_16x16x32_fp8_fp8", "v_mfma_f32_16x16x32_fp8_fp8 v[0:3], v[4:5], v[6:7], v[0:3]"},
 		{"v_mfma_f32_32x32x16_fp8_fp8", "v_mfma_f32_32x32x16_fp8_fp8 v[0:15], v[16:17], v[18:19], v[0:15]"},
 	} {
-		b.Run(c.name, func(b *testing.B) { benchmarkLines(b, nil, c.line) })
+		b.Run(c.name, func(b *testing.B) {
+			benchmarkLines(b, func(w *Wave) { w.S[1] = 0x0c010c00 }, c.line) // selectors of v_perm_b32
+		})
 	}
 	b.Run("v_add_u32-masked", func(b *testing.B) {
 		benchmarkLines(b, func(w *Wave) { w.EXEC = 0x00ffff0f0ff0ffff }, "v_add_u32 v1, v2, v3")

@@ -10,7 +10,13 @@ import (
 // out, a bit a lane.
 type carryFn func(d, a, b *vreg, in uint64) (out uint64)
 
-func addCarry(d, a, b *vreg, in uint64) (out uint64) {
+// addCarry and subBorrow are variables as merge is.
+var (
+	addCarry  carryFn = addCarryLoop
+	subBorrow carryFn = subBorrowLoop
+)
+
+func addCarryLoop(d, a, b *vreg, in uint64) (out uint64) {
 	for i := range d {
 		r := uint64(a[i]) + uint64(b[i]) + in&1
 		in >>= 1
@@ -20,7 +26,7 @@ func addCarry(d, a, b *vreg, in uint64) (out uint64) {
 	return out
 }
 
-func subBorrow(d, a, b *vreg, in uint64) (out uint64) {
+func subBorrowLoop(d, a, b *vreg, in uint64) (out uint64) {
 	for i := range d {
 		r := uint64(a[i]) - uint64(b[i]) - in&1
 		in >>= 1

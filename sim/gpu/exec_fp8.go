@@ -131,14 +131,19 @@ func cvtFromByte(table func(*eightBit) *[256]uint32) compiler {
 		if in.IsSDWA && (in.SDWA.Src0Sel == selWord1 || in.SDWA.Src0Sext) {
 			return nil, unsupported("a select of other than one byte")
 		}
-		x, err := resolveLanes(in, typeB32, "i", false)
+		plain := *in
+		var shift uint32 // the loop selects the byte as it goes
+		if in.IsSDWA && in.SDWA.Src0Sel < selWord0 {
+			shift, plain.SDWA.Src0Sel = 8*uint32(in.SDWA.Src0Sel), selDword
+		}
+		x, err := resolveLanes(&plain, typeB32, "i", false)
 		if err != nil {
 			return nil, err
 		}
 		t := table(e)
 		return x.narrowStep(func(d, a, _, _ *vreg) {
 			for i := range d {
-				d[i] = t[a[i]&0xff]
+				d[i] = t[a[i]>>(shift&31)&0xff]
 			}
 		}, nil), nil
 	}

@@ -92,3 +92,172 @@ TEXT ·avxFill(SB), NOSPLIT, $0-12
 	VMOVDQU Y0, 224(AX)
 	VZEROUPPER
 	RET
+
+// highHalf<> makes the second number of each 16 bytes pick from its own bytes.
+DATA highHalf<>+0(SB)/8, $0
+DATA highHalf<>+8(SB)/8, $0x0808080808080808
+DATA highHalf<>+16(SB)/8, $0
+DATA highHalf<>+24(SB)/8, $0x0808080808080808
+GLOBL highHalf<>(SB), RODATA, $32
+
+DATA lowDwords<>+0(SB)/8, $0x0000000200000000
+DATA lowDwords<>+8(SB)/8, $0x0000000600000004
+DATA lowDwords<>+16(SB)/8, $0
+DATA lowDwords<>+24(SB)/8, $0
+GLOBL lowDwords<>(SB), RODATA, $32
+
+DATA beyondBytes<>+0(SB)/4, $0xf8f8f8f8
+GLOBL beyondBytes<>(SB), RODATA, $4
+
+DATA twelves<>+0(SB)/4, $0x0c0c0c0c
+GLOBL twelves<>(SB), RODATA, $4
+
+// Y0 collects the selectors that are not 12, which stands for a zero.
+#define OTHERS(at) \
+	VMOVDQU at(DX), Y1      \
+	VPCMPEQB Y13, Y1, Y2    \
+	VPANDN Y1, Y2, Y1       \
+	VPOR Y1, Y0, Y0
+
+#define PERM(at) \
+	VPMOVZXDQ at(CX), Y0    \
+	VPMOVZXDQ at(BX), Y1    \
+	VPSLLQ $32, Y1, Y1      \
+	VPOR Y1, Y0, Y0         \
+	VPMOVZXDQ at(DX), Y2    \
+	VPCMPEQB Y13, Y2, Y3    \
+	VPADDB Y15, Y2, Y2      \
+	VPOR Y3, Y2, Y2         \
+	VPSHUFB Y2, Y0, Y0      \
+	VPERMD Y0, Y14, Y0      \
+	VMOVDQU X0, at(AX)
+
+// func avxPermBytes(d, a, b, c *vreg) bool
+TEXT ·avxPermBytes(SB), NOSPLIT, $0-33
+	MOVQ d+0(FP), AX
+	MOVQ a+8(FP), BX
+	MOVQ b+16(FP), CX
+	MOVQ c+24(FP), DX
+	VPBROADCASTD twelves<>(SB), Y13
+	VPXOR Y0, Y0, Y0
+	OTHERS(0)
+	OTHERS(32)
+	OTHERS(64)
+	OTHERS(96)
+	OTHERS(128)
+	OTHERS(160)
+	OTHERS(192)
+	OTHERS(224)
+	VPBROADCASTD beyondBytes<>(SB), Y1
+	VPTEST Y1, Y0
+	JNE other
+	VMOVDQU highHalf<>(SB), Y15
+	VMOVDQU lowDwords<>(SB), Y14
+	PERM(0)
+	PERM(16)
+	PERM(32)
+	PERM(48)
+	PERM(64)
+	PERM(80)
+	PERM(96)
+	PERM(112)
+	PERM(128)
+	PERM(144)
+	PERM(160)
+	PERM(176)
+	PERM(192)
+	PERM(208)
+	PERM(224)
+	PERM(240)
+	VZEROUPPER
+	MOVB $1, ret+32(FP)
+	RET
+
+other:
+	VZEROUPPER
+	MOVB $0, ret+32(FP)
+	RET
+
+// Y15 holds half of the carries in, X14 all of them. The sign of Y0 becomes that
+// of the carry out; DI collects the signs.
+#define CARRYIN(shift) \
+	VPSLLVD shifts<>+shift(SB), Y15, Y3 \
+	VPSRAD $31, Y3, Y3
+
+#define CARRYOUT \
+	VMOVMSKPS Y0, SI \
+	SHLQ $8, DI      \
+	ORQ SI, DI
+
+#define ADDCARRY(at, shift) \
+	CARRYIN(shift)      \
+	VMOVDQU at(BX), Y1  \
+	VMOVDQU at(CX), Y2  \
+	VPADDD Y2, Y1, Y4   \
+	VPSUBD Y3, Y4, Y4   \
+	VMOVDQU Y4, at(AX)  \
+	VPAND Y2, Y1, Y0    \
+	VPOR Y2, Y1, Y1     \
+	VPANDN Y1, Y4, Y1   \
+	VPOR Y1, Y0, Y0     \
+	CARRYOUT
+
+#define SUBBORROW(at, shift) \
+	CARRYIN(shift)      \
+	VMOVDQU at(BX), Y1  \
+	VMOVDQU at(CX), Y2  \
+	VPSUBD Y2, Y1, Y4   \
+	VPADDD Y3, Y4, Y4   \
+	VMOVDQU Y4, at(AX)  \
+	VPANDN Y2, Y1, Y0   \
+	VPXOR Y13, Y1, Y1   \
+	VPOR Y2, Y1, Y1     \
+	VPAND Y1, Y4, Y1    \
+	VPOR Y1, Y0, Y0     \
+	CARRYOUT
+
+#define CARRYSTART \
+	VPCMPEQD Y13, Y13, Y13   \
+	XORL DI, DI              \
+	VPSRLQ $32, X14, X15     \
+	VPBROADCASTD X15, Y15
+
+// func avxAddCarry(d, a, b *vreg, in uint64) (out uint64)
+TEXT ·avxAddCarry(SB), NOSPLIT, $0-40
+	MOVQ d+0(FP), AX
+	MOVQ a+8(FP), BX
+	MOVQ b+16(FP), CX
+	VMOVQ in+24(FP), X14
+	CARRYSTART
+	ADDCARRY(224, 96)
+	ADDCARRY(192, 64)
+	ADDCARRY(160, 32)
+	ADDCARRY(128, 0)
+	VPBROADCASTD X14, Y15
+	ADDCARRY(96, 96)
+	ADDCARRY(64, 64)
+	ADDCARRY(32, 32)
+	ADDCARRY(0, 0)
+	VZEROUPPER
+	MOVQ DI, out+32(FP)
+	RET
+
+// func avxSubBorrow(d, a, b *vreg, in uint64) (out uint64)
+TEXT ·avxSubBorrow(SB), NOSPLIT, $0-40
+	MOVQ d+0(FP), AX
+	MOVQ a+8(FP), BX
+	MOVQ b+16(FP), CX
+	VMOVQ in+24(FP), X14
+	CARRYSTART
+	SUBBORROW(224, 96)
+	SUBBORROW(192, 64)
+	SUBBORROW(160, 32)
+	SUBBORROW(128, 0)
+	VPBROADCASTD X14, Y15
+	SUBBORROW(96, 96)
+	SUBBORROW(64, 64)
+	SUBBORROW(32, 32)
+	SUBBORROW(0, 0)
+	VZEROUPPER
+	MOVQ DI, out+32(FP)
+	RET

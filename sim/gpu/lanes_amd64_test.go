@@ -29,13 +29,15 @@ func TestVectorLoops(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(13, 13))
 	draw := func(v *vreg) {
-		kind := r.IntN(4)
+		kind := r.IntN(5)
 		for l := range v {
 			switch {
 			case kind == 0:
 				v[l] = randomInt(r)
 			case kind == 1: // no NaN
 				v[l] = b32(float32(r.NormFloat64()))
+			case kind == 4: // selectors of bytes, small shifts
+				v[l] = []uint32{r.Uint32() & 0x07070707, 0x0c0c0000 | r.Uint32()&0x0707, 0x0c070c01}[r.IntN(3)]
 			case kind == 2 && r.IntN(64) == 0:
 				v[l] = 0x7f800000 | r.Uint32()
 			case kind == 2:
@@ -71,7 +73,29 @@ func TestVectorLoops(t *testing.T) {
 			}
 		}
 	}
+	check("avxVPermB32", avxPermB32)
 	n := 0
+	for name, fast := range named(avxWides) {
+		slow, ok := goLoops[strings.Replace(name, "avx", "lane", 1)].(func(d, e, a, p, b, q, c, r *vreg))
+		if !ok {
+			t.Fatalf("%s replaces no Go loop", name)
+		}
+		n++
+		for range 200 {
+			var v [8]vreg
+			for i := range v {
+				draw(&v[i])
+			}
+			for d := 0; d < len(v); d += 2 {
+				got, want := v, v
+				fast(&got[d], &got[d+1], &got[2], &got[3], &got[4], &got[5], &got[6], &got[7])
+				slow(&want[d], &want[d+1], &want[2], &want[3], &want[4], &want[5], &want[6], &want[7])
+				if got != want {
+					t.Fatalf("%s with destination %d differs", name, d)
+				}
+			}
+		}
+	}
 	for _, loops := range []map[string]narrowFn{named(avxLanes), named(avxLanesNonIEEE)} {
 		for name, f := range loops {
 			check(name, f)
@@ -98,6 +122,26 @@ func TestVectorLoops(t *testing.T) {
 	}
 	if n < 60 {
 		t.Errorf("only %d loops compared", n)
+	}
+	for range 300 {
+		var v [3]vreg
+		for i := range v {
+			draw(&v[i])
+		}
+		for l := 0; l < Lanes; l += 5 {
+			v[2][l] = v[1][l]
+		}
+		in := r.Uint64()
+		for d := range v {
+			got, want := v, v
+			if g, w := avxAddCarry(&got[d], &got[1], &got[2], in), addCarryLoop(&want[d], &want[1], &want[2], in); g != w || got != want {
+				t.Fatalf("addition with carries %#x gives carries %#x, want %#x", in, g, w)
+			}
+			got, want = v, v
+			if g, w := avxSubBorrow(&got[d], &got[1], &got[2], in), subBorrowLoop(&want[d], &want[1], &want[2], in); g != w || got != want {
+				t.Fatalf("subtraction with borrows %#x gives borrows %#x, want %#x", in, g, w)
+			}
+		}
 	}
 	for range 200 {
 		var d, a, b vreg

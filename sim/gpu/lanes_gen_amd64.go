@@ -197,6 +197,15 @@ func avxVMulF32(d, a, b, c *vreg) {
 }
 
 //go:noescape
+func avxVRcpF32Checked(d, a, b, c *vreg) bool
+
+func avxVRcpF32(d, a, b, c *vreg) {
+	if !avxVRcpF32Checked(d, a, b, c) {
+		laneVRcpF32(d, a, b, c)
+	}
+}
+
+//go:noescape
 func avxVSubrevF32Checked(d, a, b, c *vreg) bool
 
 func avxVSubrevF32(d, a, b, c *vreg) {
@@ -260,6 +269,7 @@ var avxLanes = map[isa.Op]narrowFn{
 	isa.V_MAX_F32:        avxVMaxF32,
 	isa.V_MIN_F32:        avxVMinF32,
 	isa.V_MUL_F32:        avxVMulF32,
+	isa.V_RCP_F32:        avxVRcpF32,
 	isa.V_SUBREV_F32:     avxVSubrevF32,
 	isa.V_SUB_F32:        avxVSubF32,
 }
@@ -298,6 +308,26 @@ var avxCompares = map[isa.Op]compareFn{
 	isa.V_CMP_NLT_F32: avxCompareNltF32,
 	isa.V_CMP_O_F32:   avxCompareOF32,
 	isa.V_CMP_U_F32:   avxCompareUF32,
+}
+
+//go:noescape
+func avxVLshlrevB64(d, e, a, p, b, q, c, r *vreg)
+
+//go:noescape
+func avxVLshlAddU64(d, e, a, p, b, q, c, r *vreg)
+
+//go:noescape
+func avxVLshrrevB64(d, e, a, p, b, q, c, r *vreg)
+
+//go:noescape
+func avxVMovB64(d, e, a, p, b, q, c, r *vreg)
+
+// avxWides are the loops of two-dword operands that have an AVX2 form.
+var avxWides = map[isa.Op]wideFn{
+	isa.V_LSHLREV_B64:  avxVLshlrevB64,
+	isa.V_LSHL_ADD_U64: avxVLshlAddU64,
+	isa.V_LSHRREV_B64:  avxVLshrrevB64,
+	isa.V_MOV_B64:      avxVMovB64,
 }
 
 //go:noescape

@@ -4,6 +4,7 @@ package gpu
 
 // goLoopList are the Go loops that AVX2 loops replace.
 var goLoopList = []any{
+	laneVPermB32,
 	laneVAdd3U32,
 	laneVAddI32,
 	laneVAddLshlU32,
@@ -50,8 +51,13 @@ var goLoopList = []any{
 	laneVMinF32,
 	laneVMinF32NonIEEE,
 	laneVMulF32,
+	laneVRcpF32,
 	laneVSubrevF32,
 	laneVSubF32,
+	laneVLshlrevB64,
+	laneVLshlAddU64,
+	laneVLshrrevB64,
+	laneVMovB64,
 	compareEqF32,
 	compareEqI32,
 	compareEqU32,
