@@ -227,3 +227,18 @@ func TestScalarClockAndCaches(t *testing.T) {
 		t.Errorf("the clock goes from %d to %d", a, b)
 	}
 }
+
+func TestScalarStore(t *testing.T) {
+	b := newMemoryBench()
+	x := alloc(t, b.m, Spec{Name: "x", Size: 64, Data: make([]byte, 64)})
+	w := memoryLines(t, b, isa.GFX942, 0, 0, func(w *Wave) {
+		w.writeS64(2, x.Addr())
+		w.S[8], w.S[9] = 11, 12
+	}, "s_store_dwordx2 s[8:9], s[2:3], 0x10", "s_load_dwordx2 s[12:13], s[2:3], 0x10")
+	if w.trap != nil {
+		t.Fatal(w.trap)
+	}
+	if got := [2]uint32{w.S[12], w.S[13]}; got != [2]uint32{11, 12} {
+		t.Errorf("loaded %v", got)
+	}
+}

@@ -26,6 +26,9 @@ func compileScalarMemory(in *isa.Inst, step int) (execFn, error) {
 			w.writeS64(d, w.ticks)
 		}, nil
 	}
+	if kind, ok := strings.CutPrefix(name, "s_store_"); ok {
+		return compileScalarStore(in, kind, step)
+	}
 	buffer := strings.HasPrefix(name, "s_buffer_load_")
 	_, kind, _ := strings.Cut(name, "_load_")
 	n, ok := scalarDwords[kind]
@@ -36,20 +39,9 @@ func compileScalarMemory(in *isa.Inst, step int) (execFn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.Src[0].Kind != isa.SReg {
-		return nil, unsupported("no base register")
-	}
-	base := int(in.Src[0].Reg)
-	soffset := -1
-	if in.Src[1].Kind == isa.SReg {
-		soffset = int(in.Src[1].Reg)
-	}
-	imm := uint64(int64(in.Offset))
-	offset := func(w *Wave) uint64 {
-		if soffset < 0 {
-			return imm
-		}
-		return imm + uint64(w.readS(soffset))
+	base, offset, err := scalarAddress(in, 0)
+	if err != nil {
+		return nil, err
 	}
 	if buffer {
 		return func(w *Wave) {
@@ -63,6 +55,43 @@ func compileScalarMemory(in *isa.Inst, step int) (execFn, error) {
 	}
 	return func(w *Wave) {
 		w.scalarLoad((w.readS64(base)+offset(w))&^3, n, d, step)
+	}, nil
+}
+
+// scalarAddress is the base register of a scalar memory instruction and what
+// is added to it; they are its operands from number at on.
+func scalarAddress(in *isa.Inst, at int) (base int, offset func(w *Wave) uint64, err error) {
+	if in.Src[at].Kind != isa.SReg {
+		return 0, nil, unsupported("no base register")
+	}
+	imm := uint64(int64(in.Offset))
+	if in.Src[at+1].Kind != isa.SReg {
+		return int(in.Src[at].Reg), func(*Wave) uint64 { return imm }, nil
+	}
+	soffset := int(in.Src[at+1].Reg)
+	return int(in.Src[at].Reg), func(w *Wave) uint64 { return imm + uint64(w.readS(soffset)) }, nil
+}
+
+func compileScalarStore(in *isa.Inst, kind string, step int) (execFn, error) {
+	n, ok := scalarDwords[kind]
+	if !ok {
+		return nil, notImplemented()
+	}
+	data, err := scalarDest(in.Src[0], n)
+	if err != nil {
+		return nil, err
+	}
+	base, offset, err := scalarAddress(in, 1)
+	if err != nil {
+		return nil, err
+	}
+	return func(w *Wave) {
+		var words [4]uint32
+		for i := range n {
+			words[i] = w.readS(data + i)
+		}
+		w.storeLane(step, 0, (w.readS64(base)+offset(w))&^3, 4*n, words[:])
+		w.wg.leave()
 	}, nil
 }
 
