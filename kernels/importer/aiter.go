@@ -94,7 +94,7 @@ func (v aiterVariant) plan(pkg, target string, d aiterDefaults, s shape) *plan {
 			// Scale, relu and weight are each rounded, and the caller adds the heads:
 			// there is no other order. That the dims reach the matrix core in order was
 			// seen by running all shapes of 16 to 128 heads, 32 to 128 dims, and chunks
-			// of 16 to 256 positions.
+			// of 16 to 128 positions.
 			p.Profile = "mfma16-heads"
 		}
 		chunkQ := min(d.stage1Heads, s.heads)

@@ -14,7 +14,7 @@ const vllmSparse = "vllm/v1/attention/ops/rocm_aiter_mla_sparse.py"
 // The launcher's choices: tiles of 64 positions, which must divide the page,
 // and a number of splits from the batch, the model length and the number of
 // compute units; 4 is what a batch of 85 three-token requests gets on any of
-// the targets (1024/rows), or any batch with a model length of 256.
+// the targets (1024/rows), or a smaller one with a model length of 256.
 const (
 	vllmBlockKV = 64
 	vllmSplits  = 4
