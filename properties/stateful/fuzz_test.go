@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"mqaproof/corpus"
 	"mqaproof/sim/serving"
 )
@@ -66,5 +68,157 @@ func TestFaultsFound(t *testing.T) {
 				t.Errorf("without the fault: %v, %v", v, err)
 			}
 		})
+	}
+}
+
+// TestBothGenerators: each planted fault is found by rapid's machine alone and
+// by gopter's alone, by the same property.
+func TestBothGenerators(t *testing.T) {
+	s := newTestShared(t, 0)
+	o := Options{Seed: 2, Length: DefaultLength}
+	for _, f := range serving.Faults() {
+		t.Run(f.String(), func(t *testing.T) {
+			found := map[string]string{}
+			for i := 0; i < 600 && len(found) < 2; i++ {
+				m, err := s.generate(o, f, i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if m.violation != nil {
+					found[generators[i%2]] = m.violation.Property
+				}
+			}
+			if found["rapid"] == "" || found["rapid"] != found["gopter"] {
+				t.Errorf("found by %v", found)
+			}
+		})
+	}
+}
+
+// TestFaultFreeHolds: no property fails without a fault, and the sequences
+// reach what an engine can do.
+func TestFaultFreeHolds(t *testing.T) {
+	outs, err := Fuzz(context.Background(), Options{Faults: []serving.Fault{serving.NoFault}, Steps: 30_000, Seed: 3, KernelEvery: 400})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := outs[0]; out.Find != nil || out.Surprise() || out.Steps < 25_000 {
+		t.Errorf("%d steps: %+v", out.Steps, out.Find)
+	}
+}
+
+// TestReach: both generators make steps of every kind: replayed and padded
+// ones, mixed ones, and preempted requests.
+func TestReach(t *testing.T) {
+	s := newTestShared(t, 0)
+	o := Options{Seed: 4, Length: DefaultLength}
+	for g, name := range generators {
+		reached := map[string]int{}
+		for i := g; i < 400; i += 2 {
+			m, err := s.generate(o, serving.NoFault, i)
+			if err != nil || m.violation != nil {
+				t.Fatal(err, m.violation)
+			}
+			e, err := serving.New(m.sequence.Engine, serving.NoFault)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, step := range m.sequence.Steps {
+				rec, err := e.Step(step)
+				if err != nil {
+					t.Fatal(err)
+				}
+				reached[rec.Kind.String()]++
+				if rec.Padded > len(rec.Batch) {
+					reached["padded"]++
+				}
+				if rec.Counts.NumDecodes > 0 && rec.Counts.NumPrefills > 0 {
+					reached["mixed"]++
+				}
+				if rec.Counts.NumPrefills > 1 {
+					reached["prefills"]++
+				}
+				if len(rec.Ranks) > 1 && len(rec.Ranks[1].Reads) > 0 && rec.Ranks[1].Reads[0].PerRequest != nil {
+					reached["per-request under DCP"]++
+				}
+				if rec.Waiting > 0 {
+					reached["waiting"]++
+				}
+			}
+		}
+		t.Log(name, reached)
+		for _, what := range []string{"idle", "eager", "captured", "replayed", "padded", "mixed", "prefills", "per-request under DCP", "waiting"} {
+			if reached[what] < 10 {
+				t.Errorf("%s: %d steps are %s", name, reached[what], what)
+			}
+		}
+	}
+}
+
+// TestWorkersChangeNothing: what is found does not depend on their number.
+func TestWorkersChangeNothing(t *testing.T) {
+	var first []Outcome
+	for _, workers := range []int{1, 3} {
+		outs, err := Fuzz(context.Background(), Options{Seed: 5, Steps: 2000, Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range outs {
+			outs[i].Time = 0
+		}
+		if first == nil {
+			first = outs
+			continue
+		}
+		if diff := cmp.Diff(first, outs); diff != "" {
+			t.Errorf("(-1 worker +3 workers):\n%s", diff)
+		}
+	}
+}
+
+// TestShrinkEnds: a minimum cannot be shrunk further, whatever the sequence
+// that it came from.
+func TestShrinkEnds(t *testing.T) {
+	s := newTestShared(t, 0)
+	for i := range 24 {
+		m, err := s.generate(Options{Seed: 6, Length: DefaultLength}, serving.StaleReplay, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.violation == nil {
+			continue
+		}
+		out, err := Shrink(context.Background(), m.sequence, serving.StaleReplay, m.violation, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(out.Sequence.Steps) > 3 {
+			t.Errorf("sequence %d is shrunk to %d steps: %+v", i, len(out.Sequence.Steps), out.Sequence)
+		}
+		again, err := Shrink(context.Background(), out.Sequence, serving.StaleReplay, out.Violation, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(out.Sequence, again.Sequence); diff != "" || again.Kept != 0 {
+			t.Errorf("shrunk again:\n%s", diff)
+		}
+	}
+}
+
+func TestOptionErrors(t *testing.T) {
+	for _, o := range []Options{{Steps: -1}, {Length: -1}, {Workers: -1}, {KernelEvery: -1}} {
+		if _, err := Fuzz(context.Background(), o); err == nil {
+			t.Errorf("%+v: no error", o)
+		}
+	}
+	bad := serving.Sequence{Steps: make([]serving.Step, 1)}
+	if _, err := Run(context.Background(), bad, serving.NoFault, 0); err == nil {
+		t.Error("an engine of nothing: no error")
+	}
+	if _, err := Replay(context.Background(), &corpus.Entry{Property: "mask"}); err == nil {
+		t.Error("an entry without a sequence: no error")
+	}
+	if _, err := Replay(context.Background(), &corpus.Entry{Sequence: &bad, Fault: "B01"}); err == nil {
+		t.Error("a fault that is none: no error")
 	}
 }

@@ -26,7 +26,7 @@ type values struct {
 }
 
 type valuesKey struct {
-	nextN, ratio, maxModelLen, heads, headDim, kind int
+	nextN, ratio, context, heads, headDim, kind int
 }
 
 // requestValues are of one request whose context is as long as any.
@@ -39,7 +39,7 @@ func newValues() *values { return &values{of: map[valuesKey]*requestValues{}} }
 
 // request gives the values of a request for a kernel of the given heads.
 func (v *values) request(c serving.Config, id uint32, heads, headDim int) (*requestValues, error) {
-	k := valuesKey{c.NextN, c.Ratio, c.MaxModelLen, heads, headDim, int(id % kinds)}
+	k := valuesKey{c.NextN, c.Ratio, roundUp(c.MaxModelLen), heads, headDim, int(id % kinds)}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if r := v.of[k]; r != nil {
@@ -47,7 +47,7 @@ func (v *values) request(c serving.Config, id uint32, heads, headDim int) (*requ
 	}
 	in, err := model.Build(model.Case{
 		Seed: 1, Data: model.Exact, NextN: c.NextN, Heads: heads, HeadDim: headDim, Page: 1, Layout: model.BlockFlat,
-		MaxModelLen: c.MaxModelLen, Ratio: c.Ratio, Requests: []model.Request{{ID: uint32(k.kind), Context: c.MaxModelLen}},
+		MaxModelLen: k.context, Ratio: c.Ratio, Requests: []model.Request{{ID: uint32(k.kind), Context: k.context}},
 	}, fp8.E4M3FNUZ)
 	if err != nil {
 		return nil, fmt.Errorf("values of request %d: %w", id, err)
@@ -63,6 +63,16 @@ func (v *values) request(c serving.Config, id uint32, heads, headDim int) (*requ
 	}
 	v.of[k] = r
 	return r, nil
+}
+
+// roundUp gives engines of about the same max_model_len the same context: a
+// value does not depend on how many follow.
+func roundUp(n int) int {
+	context := 128
+	for context < n {
+		context *= 2
+	}
+	return context
 }
 
 // row is the row of in that holds the query token so many before the last.
