@@ -16,11 +16,11 @@ const goName = "go"
 
 // scanned is how many lengths are tried one by one for a claim that is to be
 // refuted before its tables are made.
-const scanned = 512
+const scanned = 48
 
 // tryClaim decides a claim. A false one comes with the lowest length at which
 // it is false.
-func tryClaim(ts *Terms, c claim, tb *tables, refute bool) (*int64, error) {
+func tryClaim(c claim, tb *tables, refute bool) (*int64, error) {
 	if c.goal != nil {
 		if refute {
 			for x := c.lo; x < c.lo+scanned && (c.hi == 0 || x <= c.hi); x++ {
@@ -46,13 +46,13 @@ func tryClaim(ts *Terms, c claim, tb *tables, refute bool) (*int64, error) {
 			return nil, err
 		}
 		for _, e := range []struct{ v, at int64 }{{least, leastAt}, {largest, largestAt}} {
-			if value(b.t, e.at) != e.v {
-				return nil, fmt.Errorf("proof: the tables say that a value at %d is %d, plain evaluation says %d: a defect of the prover", e.at, e.v, value(b.t, e.at))
+			if e.v >= b.lo && e.v <= b.hi {
+				continue
 			}
-			if e.v < b.lo || e.v > b.hi {
-				at := e.at
-				return &at, nil
+			if v := value(b.t, e.at); v != e.v {
+				return nil, fmt.Errorf("proof: the tables say that a value at %d is %d, plain evaluation says %d: a defect of the prover", e.at, e.v, v)
 			}
+			return &e.at, nil
 		}
 	}
 	return nil, nil
@@ -81,21 +81,15 @@ func (w Witness) String() string { return fmt.Sprintf("%s L=%d", w.Setting, w.Le
 // number of workers.
 func goPart(ctx context.Context, p Part, d Domain, workers int, progress func(done, total int)) (finding, error) {
 	settings := slices.Collect(p.settings(d.axes(every)))
-	type result struct {
-		claims  int
-		refuted *Witness
-		held    bool
-		broken  string
-	}
-	results := make([]result, len(settings))
+	results := make([]goResult, len(settings))
 	var next, finished atomic.Int64
-	const batch = 64
 	g, ctx := errgroup.WithContext(ctx)
 	if workers < 1 {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	for range workers {
 		g.Go(func() error {
+			var w goWorker
 			for {
 				from := int(next.Add(batch)) - batch
 				if from >= len(settings) {
@@ -105,28 +99,9 @@ func goPart(ctx context.Context, p Part, d Domain, workers int, progress func(do
 					if err := ctx.Err(); err != nil {
 						return err
 					}
-					r := &results[i]
-					ts := &Terms{}
-					claims := p.claims(ts, settings[i], d)
-					byLow := map[int64]*tables{}
-					for _, c := range claims {
-						tb := byLow[c.lo]
-						if tb == nil {
-							tb = newTables(ts, c.lo)
-							byLow[c.lo] = tb
-						}
-						at, err := tryClaim(ts, c, tb, p.Refuted)
-						switch {
-						case errors.Is(err, errVariables):
-							r.broken = "a row " + err.Error()
-						case err != nil:
-							return fmt.Errorf("%s at %s: %w", p.Name, settings[i], err)
-						case at == nil:
-							r.held = true
-						case r.refuted == nil:
-							r.refuted = &Witness{settings[i], *at}
-						}
-						r.claims++
+					var err error
+					if results[i], err = w.prove(p, settings[i], d); err != nil {
+						return fmt.Errorf("proof: part %s at %s: %w", p.Name, settings[i], err)
 					}
 				}
 				if progress != nil {
@@ -152,4 +127,61 @@ func goPart(ctx context.Context, p Part, d Domain, workers int, progress func(do
 		}
 	}
 	return f, nil
+}
+
+// batch is how many settings a worker takes at once.
+const batch = 64
+
+// goResult is what came of one setting.
+type goResult struct {
+	claims  int
+	refuted *Witness
+	held    bool
+	broken  string
+}
+
+// goWorker keeps memory from setting to setting.
+type goWorker struct {
+	ts     Terms
+	tables []tables
+}
+
+// find is the place of the tables from lo on among the first used, or -1.
+func (w *goWorker) find(used int, lo int64) int {
+	for i := range used {
+		if w.tables[i].lo == lo {
+			return i
+		}
+	}
+	return -1
+}
+
+func (w *goWorker) prove(p Part, s Setting, d Domain) (goResult, error) {
+	w.ts.reset()
+	claims := p.claims(&w.ts, s, d)
+	r := goResult{claims: len(claims)}
+	used := 0
+	for _, c := range claims {
+		i := w.find(used, c.lo)
+		if i < 0 {
+			i = used
+			used++
+			if i == len(w.tables) {
+				w.tables = append(w.tables, tables{})
+			}
+			w.tables[i].reset(&w.ts, c.lo)
+		}
+		at, err := tryClaim(c, &w.tables[i], p.Refuted)
+		switch {
+		case errors.Is(err, errVariables):
+			r.broken = "a row " + err.Error()
+		case err != nil:
+			return r, err
+		case at == nil:
+			r.held = true
+		case r.refuted == nil:
+			r.refuted = &Witness{s, *at}
+		}
+	}
+	return r, nil
 }

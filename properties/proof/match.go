@@ -21,8 +21,8 @@ func match() Theorem {
 			},
 			{
 				Name:     "fresh",
-				Sentence: "every row depends on the length of its own request in this step alone; tables of one column have no per-request lengths",
-				settings: where(always),
+				Sentence: "every row depends on the length of its own request in this step alone; tables of one column have no per-request lengths (rank 0)",
+				settings: where(func(s Setting) bool { return s.Rank == 0 }),
 				claims:   claimFresh,
 			},
 		},
@@ -75,7 +75,7 @@ func claimWhole(ts *Terms, s Setting, _ Domain) []claim {
 	x := ts.Var("L")
 	return []claim{{
 		goal:   ts.eq(perReq(x), ts.counted(s.rule(), x)),
-		solver: ts.counts(s.rule(), x, 0, perReq),
+		solver: func() *Term { return ts.counts(s.rule(), x, 0, perReq) },
 	}}
 }
 

@@ -49,8 +49,10 @@ func claimRows(ts *Terms, s Setting, _ Domain) []claim {
 	for j := range row {
 		shift := j + 1 - s.NextN
 		cs[j] = claim{
-			goal:   ts.eq(row[j], ts.counted(s.rule(), ts.Max(ts.Int(0), ts.Add(x, ts.Int(shift))))),
-			solver: ts.counts(s.rule(), x, shift, func(x *Term) *Term { return s.row(ts, x)[j] }),
+			goal: ts.eq(row[j], ts.counted(s.rule(), ts.Max(ts.Int(0), ts.Add(x, ts.Int(shift))))),
+			solver: func() *Term {
+				return ts.counts(s.rule(), x, shift, func(x *Term) *Term { return s.row(ts, x)[j] })
+			},
 		}
 	}
 	return cs
@@ -64,16 +66,20 @@ func claimPaths(ts *Terms, s Setting, _ Domain) []claim {
 			return []claim{{goal: ts.truth(false)}}
 		}
 		t := lengths(ts, p.cfg).Decode(p.shape, []*Term{x, x})
+		native := map[int][]*Term{} // by depth
 		for i, got := range t.SeqLens {
 			b := p.request(i)
 			if b < 0 {
 				cs = append(cs, claim{goal: ts.eq(got, ts.Int(0))})
 				continue
 			}
-			n := s
-			n.NextN = p.shape.Depth(b)
-			want := n.row(ts, x)[i-int(p.shape.Starts[b])]
-			cs = append(cs, claim{lo: int64(n.NextN), goal: ts.eq(got, want)})
+			n := p.shape.Depth(b)
+			if native[n] == nil {
+				s := s
+				s.NextN = n
+				native[n] = s.row(ts, x)
+			}
+			cs = append(cs, claim{lo: int64(n), goal: ts.eq(got, native[n][i-int(p.shape.Starts[b])])})
 		}
 	}
 	return cs

@@ -67,12 +67,16 @@ func int32s(roots ...*Term) []bound {
 
 func claimSigns(ts *Terms, s Setting, d Domain) []claim {
 	x := ts.Var("L")
-	sized := func(t *Term) *Term { return ts.and(ts.le(ts.Int(0), t), ts.le(t, x)) }
+	sized := func(lo int64, t *Term) claim {
+		return claim{
+			lo: lo, hi: d.MaxLen,
+			goal:   ts.and(ts.le(ts.Int(0), t), ts.le(t, x)),
+			within: []bound{{t, 0, d.MaxLen}, {ts.Sub(x, t), 0, d.MaxLen}},
+		}
+	}
 	var cs []claim
 	for j, t := range s.row(ts, x) {
-		cs = append(cs,
-			claim{hi: d.MaxLen, goal: sized(t)},
-			claim{lo: int64(s.NextN), hi: d.MaxLen, goal: sized(s.prefill(ts, x, j))})
+		cs = append(cs, sized(0, t), sized(int64(s.NextN), s.prefill(ts, x, j)))
 	}
 	return cs
 }

@@ -52,20 +52,25 @@ func (t *Term) parts() []*Term {
 // Terms makes terms. It is tensor arithmetic for package metadata
 // (metadata.Arith): Div rounds down. Device is that of a device kernel.
 type Terms struct {
-	made  int
-	block []Term
+	made   int
+	blocks [][]Term
 }
+
+// blockSize is how many terms are allocated at once.
+const blockSize = 256
+
+// reset forgets all terms; their memory is used again.
+func (ts *Terms) reset() { ts.made = 0 }
 
 // Device is the arithmetic of a device kernel over terms: Div rounds toward
 // zero.
 type Device struct{ *Terms }
 
 func (ts *Terms) new(t Term) *Term {
-	if len(ts.block) == 0 {
-		ts.block = make([]Term, 256)
+	if ts.made == len(ts.blocks)*blockSize {
+		ts.blocks = append(ts.blocks, make([]Term, blockSize))
 	}
-	p := &ts.block[0]
-	ts.block = ts.block[1:]
+	p := &ts.blocks[ts.made/blockSize][ts.made%blockSize]
 	t.id = ts.made
 	ts.made++
 	*p = t

@@ -26,8 +26,8 @@ type claim struct {
 	lo     int64
 	hi     int64 // the largest length; 0: none
 	goal   *Term
-	solver *Term   // the same for solvers, where goal counts; nil: goal
-	within []bound // what goal says too: a solver gets only goal in 32-bit arithmetic
+	solver func() *Term // the same for solvers, where goal counts; nil: goal
+	within []bound      // what goal says too: a solver gets only goal in 32-bit arithmetic
 }
 
 // bound is that a term is from lo to hi.
