@@ -91,3 +91,30 @@ func BenchmarkKernelMix(b *testing.B) {
 		"s_lshl_b32 s10, s11, 2", "v_and_b32 v44, 15, v45", "v_mul_lo_u32 v46, v47, v48",
 	)
 }
+
+// BenchmarkGoLoop is the loops alone, without AVX2, as they run on other
+// processors.
+func BenchmarkGoLoop(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		f    narrowFn
+	}{
+		{"v_add_u32", laneVAddU32}, {"v_mul_f32", laneVMulF32}, {"v_fma_f32", laneVFmaF32}, {"v_max_f32", laneVMaxF32}, {"v_perm_b32", laneVPermB32},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			var v [4]vreg
+			for i := range v {
+				for l := range v[i] {
+					v[i][l] = b32(1 + float32(l)/7 + float32(i)/3)
+				}
+			}
+			fill(&v[3], 0x0c010c00)
+			if c.name != "v_perm_b32" {
+				fill(&v[3], b32(0.1))
+			}
+			for b.Loop() {
+				c.f(&v[0], &v[1], &v[2], &v[3])
+			}
+		})
+	}
+}

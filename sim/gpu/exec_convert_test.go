@@ -275,6 +275,10 @@ func TestPacked(t *testing.T) {
 		line          string
 		x, y, z, want uint32
 	}{
+		{"v_fma_mix_f32 v0, v1, v2, v3", 0x40000000, 0x40400000, 0x3f800000, 0x40e00000},
+		{"v_fma_mix_f32 v0, v1, -v2, |v3| op_sel:[1,0,0] op_sel_hi:[1,1,0]", 0x40003c00, 0x42004400, 0xbf800000, 0xc0e00000},
+		{"v_fma_mixlo_f16 v0, v1, v2, v3 op_sel_hi:[0,0,1]", 0x40000000, 0x40400000, 0x77773c00, 0x00004700},
+		{"v_fma_mixhi_f16 v0, v1, v2, v3 op_sel_hi:[0,0,1]", 0x40000000, 0x40400000, 0x77773c00, 0x4700055a},
 		{"v_pk_add_u16 v0, v1, v2", 0x0001ffff, 0x00020001, 0, 0x00030000},
 		{"v_pk_sub_i16 v0, v1, v2 op_sel:[1,0] op_sel_hi:[0,1]", 0x00050009, 0x00010002, 0, 0x00080003},
 		{"v_pk_mul_lo_u16 v0, v1, v2", 0x01000003, 0x01000004, 0, 12},
