@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mqaproof/model"
+	"mqaproof/sim/serving"
 )
 
 func entry() *Entry {
@@ -133,6 +134,63 @@ func TestSavedCorpus(t *testing.T) {
 	for _, e := range entries {
 		if !idInName.MatchString(e.Path) {
 			t.Errorf("%s has no ID in its name", e.Path)
+		}
+	}
+}
+
+func sequenceEntry() *Entry {
+	return &Entry{
+		Tool: "test", Property: "match", Fault: "rewrite-after-copy",
+		Subject: Subject{Name: "serving/engine", Backend: "sim"},
+		Sequence: &serving.Sequence{
+			Engine: serving.Config{NextN: 2, Rows: serving.Native, World: 1, Interleave: 1, Ratio: 1, Page: 1, Pages: 5, MaxSeqs: 1, MaxModelLen: 4, Chunk: 1},
+			Steps:  []serving.Step{{Arrive: []int{1}}, {Accept: []int{0}}, {}},
+		},
+	}
+}
+
+// A sequence takes the place of a case, and is damaged in ways of its own.
+func TestSequence(t *testing.T) {
+	dir := t.TempDir()
+	path, err := Save(dir, sequenceEntry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Open(dir, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(sequenceEntry().Sequence, got.Sequence); d != "" {
+		t.Errorf("differs:\n%s", d)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(whole), `"case"`) {
+		t.Errorf("an empty case is written:\n%s", whole)
+	}
+	for name, change := range map[string]func(*Entry){
+		"fault":    func(e *Entry) { e.Fault = "stale-replay" },
+		"property": func(e *Entry) { e.Property = "fresh" },
+		"steps":    func(e *Entry) { e.Sequence.Steps = e.Sequence.Steps[:2] },
+		"engine":   func(e *Entry) { e.Sequence.Engine.Chunk = 2 },
+	} {
+		e := sequenceEntry()
+		change(e)
+		if e.ID() == sequenceEntry().ID() {
+			t.Errorf("another %s has the same ID", name)
+		}
+	}
+	for _, test := range []struct{ old, new, says string }{
+		{`"next_n": 2`, `"next_n": 0`, "next_n is 0"},
+		{`"rewrite-after-copy"`, `"B01"`, "no planted fault"},
+		{`"sequence"`, `"case": {"requests": [{"id": 1, "context": 1}]}, "sequence"`, "both a case and a sequence"},
+		{`"accept"`, `"accepts"`, "unknown field"},
+	} {
+		_, err := Decode("x.json", strings.NewReader(strings.Replace(string(whole), test.old, test.new, 1)))
+		if err == nil || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s: error %v, want %q", test.new, err, test.says)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package stateful
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"testing"
 	"time"
 
@@ -68,6 +69,52 @@ func TestFaultsFound(t *testing.T) {
 				t.Errorf("without the fault: %v, %v", v, err)
 			}
 		})
+	}
+}
+
+// TestMinima: whatever sequence a fault is found with, it is shrunk to at most
+// 3 steps.
+func TestMinima(t *testing.T) {
+	for seed := range uint64(12) {
+		outs, err := Fuzz(context.Background(), Options{Faults: serving.Faults(), Seed: 10 + seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, out := range outs {
+			if out.Find == nil {
+				t.Errorf("seed %d: %s was not found in %d steps", seed, out.Fault, out.Steps)
+			} else if n := len(out.Find.Minimal.Steps); n > 3 {
+				t.Errorf("seed %d: %s is shrunk to %d steps: %+v", seed, out.Fault, n, out.Find.Minimal)
+			}
+		}
+	}
+}
+
+// TestSaved: every saved sequence fails as it did, and holds without its
+// fault.
+func TestSaved(t *testing.T) {
+	entries, problems, err := corpus.Dir(os.DirFS("testdata"), "testdata")
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	seen := map[serving.Fault]bool{}
+	for _, e := range entries {
+		r, err := Replay(context.Background(), e.Entry)
+		if err != nil {
+			t.Fatalf("%s: %v", e.Path, err)
+		}
+		if !r.Same || r.Violation.String() != e.Expected.Detail {
+			t.Errorf("%s: %v", e.Path, r.Violation)
+		}
+		seen[r.Fault] = true
+		if v, err := Run(context.Background(), *e.Sequence, serving.NoFault, 1); v != nil || err != nil {
+			t.Errorf("%s without its fault: %v, %v", e.Path, v, err)
+		}
+	}
+	for _, f := range serving.Faults() {
+		if !seen[f] {
+			t.Errorf("no sequence is saved for %s", f)
+		}
 	}
 }
 

@@ -7,20 +7,55 @@ import (
 	"mqaproof/sim/serving"
 )
 
-// fewerSteps leaves out runs of steps, long runs first.
+// fewerSteps leaves out runs of steps, long runs first: as it is, in an engine
+// with room for all that a short sequence needs, and with what the run may have
+// come to, a preemption or an end, as one step's event. Fewer steps come before
+// everything else, so the engine may grow with them.
 func fewerSteps(s serving.Sequence) iter.Seq[serving.Sequence] {
 	return func(yield func(serving.Sequence) bool) {
 		n := len(s.Steps)
-		for size := n - 1; size >= 1; size /= 2 {
-			for start := 0; start+size <= n; start += max(size/2, 1) {
-				t := s
-				t.Steps = slices.Concat(s.Steps[:start], s.Steps[start+size:])
-				if !yield(t) {
+		room := roomy(s.Engine)
+		for size := n - 1; size >= 1; size = shorter(size) {
+			stride := 1
+			if size > few {
+				stride = size / 2
+			}
+			for start := 0; start+size <= n; start += stride {
+				before, after := s.Steps[:start], s.Steps[start+size:]
+				left := serving.Sequence{Engine: s.Engine, Steps: slices.Concat(before, after)}
+				if !yield(left) || !yield(serving.Sequence{Engine: room, Steps: left.Steps}) {
 					return
+				}
+				if size == 1 {
+					continue
+				}
+				for _, one := range []serving.Step{{Preempt: []int{0}}, {Finish: []int{0}}} {
+					if !yield(serving.Sequence{Engine: room, Steps: slices.Concat(before, []serving.Step{one}, after)}) {
+						return
+					}
 				}
 			}
 		}
 	}
+}
+
+// few is how many steps are so few that every run of them is tried.
+const few = 8
+
+func shorter(size int) int {
+	if size <= few {
+		return size - 1
+	}
+	return size / 2
+}
+
+// roomy is an engine in which a prompt is one chunk, and a request neither
+// ends by itself nor waits for pages within a few steps.
+func roomy(c serving.Config) serving.Config {
+	const tokens = 64
+	c.MaxModelLen, c.Chunk = max(c.MaxModelLen, tokens), max(c.Chunk, tokens)
+	c.Pages = max(c.Pages, c.MaxSeqs*pagesOf(c)+1)
+	return c
 }
 
 // mergedSteps has the events of two neighbouring steps happen in one.
@@ -115,6 +150,7 @@ var fewerPages = engines(func(c serving.Config) []serving.Config {
 	return cs
 })
 
+// fewerCaptures captures no size, one fewer, or a smaller one.
 var fewerCaptures = engines(func(c serving.Config) []serving.Config {
 	var cs []serving.Config
 	if len(c.Captures) > 0 {
@@ -126,6 +162,14 @@ var fewerCaptures = engines(func(c serving.Config) []serving.Config {
 		d := c
 		d.Captures = slices.Delete(slices.Clone(c.Captures), i, i+1)
 		cs = append(cs, d)
+	}
+	for i, size := range c.Captures {
+		for smaller := 1; smaller < size; smaller++ {
+			d := c
+			d.Captures = slices.Clone(c.Captures)
+			d.Captures[i] = smaller // where it does not ascend, the engine is not valid and not run
+			cs = append(cs, d)
+		}
 	}
 	return cs
 })

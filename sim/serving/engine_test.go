@@ -205,7 +205,7 @@ func TestDeterminism(t *testing.T) {
 		}
 		return all.String()
 	}
-	if run() != run() {
+	if first, second := run(), run(); first != second {
 		t.Error("two runs differ")
 	}
 }
