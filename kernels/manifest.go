@@ -24,7 +24,7 @@ type Manifest struct {
 	Layouts     []model.Layout    `yaml:"layouts,omitempty"`
 	Profile     string            `yaml:"profile,omitempty"` // numeric profile, model.Profiles; empty: unknown
 	Reads       string            `yaml:"reads,omitempty"`   // "tokens" (default): only cache slots that hold a token; "pages": any byte of an allocated page
-	Tile        string            `yaml:"tile,omitempty"`    // expr: positions are written in whole tiles of so many, past the length as -inf; default 1: memory past the length stays unwritten
+	Tile        string            `yaml:"tile,omitempty"`    // expr: up to the request's length, rounded up to whole tiles of so many positions, everything is written, -inf past the row's length; unset: memory past the row's own length stays unwritten
 	Const       map[string]string `yaml:"const,omitempty"`   // expr: named values for the other expressions (chunk_k, split_kv, ...)
 	Limits      Limits            `yaml:"limits,omitempty"`
 	Wirings     map[string]Wiring `yaml:"wirings"` // table, last-column, per-row; for metadata kernels: device

@@ -61,7 +61,7 @@ func checkWrites(_ context.Context, e *evidence) (*Violation, error) {
 
 func (e *evidence) wrongWrite(row, tile int) (pos int, what string) {
 	end := e.in.Visible[row]
-	if tile > 1 { // whole tiles, up to the request's last row's length
+	if e.s.Manifest.Tile != "" { // whole tiles, up to the request's last row's length
 		b, _ := e.request(row)
 		last := e.in.Visible[(b+1)*e.c.NextN-1]
 		end = min((last+tile-1)/tile*tile, e.base.Width)

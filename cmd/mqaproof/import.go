@@ -47,6 +47,7 @@ is a checkout, unpacked folder or wheel given with --path.
 	f.IntSliceVar(&r.HeadDim, "head-dim", nil, "`head dims` (default 128)")
 	f.IntSliceVar(&r.ChunkK, "chunk-k", nil, "positions a tile, `ChunkK` (default: the package's)")
 	f.IntSliceVar(&r.SplitKV, "split-kv", nil, "programs that share a context, `SplitKV` (default: the package's)")
+	f.IntSliceVar(&r.NextN, "next-n", nil, "`next_n` values, for kernels that have it compiled in (default 1,2,3)")
 	f.IntSliceVar(&r.Page, "page", nil, "`page` sizes (default: the package's)")
 	f.StringVar(&r.Python, "python", "", "Python with triton (default: $MQAPROOF_PYTHON, .venv/bin/python, python3)")
 	f.StringVar(&r.CacheDir, "cache", "", "cache `folder` (default: $MQAPROOF_CACHE, or the user's cache folder)")

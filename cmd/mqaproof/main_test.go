@@ -109,7 +109,7 @@ func TestBadInput(t *testing.T) {
 		{"shrink without a case", []string{"shrink"}, 2, []string{"1 arg"}},
 		{"disassembly of many", []string{"kernels", "disasm", "hip/fault-b0*"}, 2, []string{"more than one kernel"}},
 		{"import of an unknown package", []string{"kernels", "import", "torch"}, 2, []string{"torch", "amd-aiter"}},
-		{"import of a checkout that is none", []string{"kernels", "import", "aiter", "--path", t.TempDir()}, 2, []string{"pa_mqa_logits.py"}},
+		{"import of a checkout that is none", []string{"kernels", "import", "aiter", "--path", t.TempDir()}, 2, []string{"no folder aiter", "checkout"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			code, stdout, stderr := mqaproof(t, test.args...)

@@ -36,8 +36,8 @@ func aiterGluonPlans(pkg string, r Request) []*plan {
 		p.Function = "_gluon_deepgemm_fp8_paged_mqa_logits"
 		p.Layouts = []model.Layout{model.Interleaved}
 		// Its chunks end at the request's length, so that it stores to all of that
-		// in every row, -inf past the row's own. No tile says exactly this.
-		p.Tile = "chunk_k"
+				// in every row, -inf past the row's own, and no further.
+		p.Tile = "1"
 		plans = append(plans, p)
 	}
 	for _, s := range r.shapes(many, gluonChunkK, gluonSplitKV) {

@@ -30,6 +30,13 @@ func Import(ctx context.Context, r Request, progress func(string)) ([]string, er
 		return nil, err
 	}
 	progress = serial(progress)
+	var src *source
+	if r.Path != "" { // before Python is looked for, so that a wrong path is told first
+		if src, err = p.open(r.Path); err != nil {
+			return nil, err
+		}
+		defer src.close()
+	}
 	py, err := findPython(ctx, r.Python)
 	if err != nil {
 		return nil, err
@@ -37,11 +44,12 @@ func Import(ctx context.Context, r Request, progress func(string)) ([]string, er
 	if py.triton != pinnedTriton {
 		progress(fmt.Sprintf("note: triton is %s; kernels were tried with %s", py.triton, pinnedTriton))
 	}
-	src, err := p.find(ctx, r, py, progress)
-	if err != nil {
-		return nil, err
+	if src == nil {
+		if src, err = p.find(ctx, r, py, progress); err != nil {
+			return nil, err
+		}
+		defer src.close()
 	}
-	defer src.close()
 	tmp, err := os.MkdirTemp("", "mqaproof-import-")
 	if err != nil {
 		return nil, err

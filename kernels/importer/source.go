@@ -61,12 +61,8 @@ func readSmall(files fs.FS, name string) ([]byte, error) {
 	return fs.ReadFile(files, name)
 }
 
-// find is the package at the request's path, or an installed copy, or a
-// download by name, in this order.
+// find is the installed copy of the package, else a download by name.
 func (p *pkg) find(ctx context.Context, r Request, py *python, progress func(string)) (*source, error) {
-	if r.Path != "" {
-		return p.open(r.Path)
-	}
 	in, err := look(ctx, py.path, p.module, p.name)
 	if err != nil {
 		return nil, err
