@@ -38,7 +38,8 @@ const (
 	maxSeqs      = 256
 	maxModelLen  = 1 << 14
 	maxPageSize  = 1 << 10
-	maxTableSize = 1 << 20 // max_seqs * block table width
+	maxTableSize = 1 << 22 // of the block tables expanded to tokens, all ranks
+	maxSlots     = 1 << 22 // of all ranks
 )
 
 // Validate says what is wrong with the configuration, or nil.
@@ -75,8 +76,11 @@ func (c Config) Validate() error {
 	if need := c.tableWidth() + 1; c.Pages < need {
 		return fmt.Errorf("serving: pages is %d; the null page and one request of max_model_len %d need %d", c.Pages, c.MaxModelLen, need)
 	}
-	if n := c.MaxSeqs * c.tableWidth(); n > maxTableSize {
-		return fmt.Errorf("serving: the block table has %d entries (max_seqs * pages of max_model_len); at most %d", n, maxTableSize)
+	if n := c.World * c.budget() * c.tableWidth(); n > maxTableSize {
+		return fmt.Errorf("serving: the block tables, expanded to tokens, have %d entries (world * (max_seqs*next_n + chunk) * pages of max_model_len); at most %d", n, maxTableSize)
+	}
+	if n := c.World * c.Pages * c.PageStates(); n > maxSlots {
+		return fmt.Errorf("serving: the caches have %d slots (world * pages * page/ratio); at most %d", n, maxSlots)
 	}
 	last := 0
 	for i, n := range c.Captures {

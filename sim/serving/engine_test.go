@@ -52,7 +52,8 @@ func TestValidate(t *testing.T) {
 		{"chunk is 0", func(c *Config) { c.Chunk = 0 }},
 		{"captures[1] is 2", func(c *Config) { c.Captures = []int{2, 2} }},
 		{"captures[0] is 4", func(c *Config) { c.Captures = []int{4} }},
-		{"block table has", func(c *Config) { c.Page, c.MaxModelLen, c.Pages, c.MaxSeqs = 1, 1<<13, 1<<13+1, 256 }},
+		{"caches have", func(c *Config) { c.Page, c.Pages = 1<<10, 1<<13 }},
+		{"block tables, expanded", func(c *Config) { c.Page, c.MaxModelLen, c.Pages, c.MaxSeqs = 1, 1<<13, 1<<13+1, 256 }},
 	} {
 		c := small()
 		tc.change(&c)
