@@ -36,7 +36,7 @@ func aiterGluonPlans(pkg string, r Request) []*plan {
 		p.Function = "_gluon_deepgemm_fp8_paged_mqa_logits"
 		p.Layouts = []model.Layout{model.Interleaved}
 		// Its chunks end at the request's length, so that it stores to all of that
-				// in every row, -inf past the row's own, and no further.
+		// in every row, -inf past the row's own, and no further.
 		p.Tile = "1"
 		plans = append(plans, p)
 	}
