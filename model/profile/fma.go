@@ -36,9 +36,9 @@ func FMA(a, b, c float32) float32 {
 func mul(a, b float32) float32 { return float32(a * b) }
 func add(a, b float32) float32 { return float32(a + b) }
 
-// relu is max(x, 0): NaN and -0 give +0.
-func relu(x float32) float32 {
-	if x > 0 {
+// relu is max(x, 0): -0 gives +0, a NaN what kind says.
+func relu(x float32, kind Relu) float32 {
+	if x > 0 || x != x && kind == ReluNaN {
 		return x
 	}
 	return 0

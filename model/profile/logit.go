@@ -43,13 +43,16 @@ func (p *Profile) Logits(row Row, k []byte, scales []float32, out []uint32) erro
 		return fmt.Errorf("profile: %d tokens of head_dim %d need %d k values and room for %d logits, not %d and %d",
 			tokens, dim, tokens*dim, tokens, len(k), len(out))
 	}
+	if err := p.Covers(heads, dim); err != nil {
+		return err
+	}
 	d := p.newDots(row, heads, dim)
-	parts := make([]float32, p.Sum.Partials)
+	sum := p.newSum(row.Weights)
 	for first := 0; first < tokens; first += tokensAtOnce {
 		n := min(tokensAtOnce, tokens-first)
 		dots := d.make(k[first*dim:], n)
 		for t := range n {
-			x := p.headSum(dots[t*heads:(t+1)*heads], row.Weights, scales[first+t], parts)
+			x := sum.logit(dots[t*heads:(t+1)*heads], scales[first+t])
 			out[first+t] = math.Float32bits(x)
 			if x != x {
 				out[first+t] = nanBits
@@ -57,43 +60,4 @@ func (p *Profile) Logits(row Row, k []byte, scales []float32, out []uint32) erro
 		}
 	}
 	return nil
-}
-
-// headSum is the logit of a token from its dots, [heads].
-func (p *Profile) headSum(dots, weights []float32, scale float32, parts []float32) float32 {
-	s := &p.Sum
-	exist := s.Partials
-	if !s.FromZero {
-		exist = min(exist, len(dots))
-	}
-	clear(parts)
-	for h, x := range dots {
-		if p.Scale == ScaleBeforeRelu {
-			x = mul(x, scale)
-		}
-		x = relu(x)
-		part := &parts[h%s.Partials]
-		switch {
-		case s.Fused:
-			*part = FMA(x, weights[h], *part)
-		case h < s.Partials && !s.FromZero:
-			*part = mul(x, weights[h])
-		default:
-			*part = add(*part, mul(x, weights[h]))
-		}
-	}
-	for _, f := range s.Folds {
-		for m := 0; m < exist; m++ {
-			if m/f.Stride%f.Count != 0 {
-				continue
-			}
-			for i := 1; i < f.Count && m+i*f.Stride < exist; i++ {
-				parts[m] = add(parts[m], parts[m+i*f.Stride])
-			}
-		}
-	}
-	if p.Scale == ScaleLast {
-		return mul(parts[0], scale)
-	}
-	return parts[0]
 }

@@ -8,7 +8,8 @@
 //	scale * sum over heads h of  weight[h] * relu( sum over d of q[h][d] * k[d] )
 //
 // All arithmetic outside the matrix core is IEEE float32, to nearest even, with
-// subnormals. relu is max(x, 0) as v_max_f32 has it: a NaN and a -0 give +0.
+// subnormals. relu is max(x, 0) as v_max_f32 has it: a NaN (see Relu) and a -0
+// give +0.
 // A NaN logit has no payload that could be relied on: see Same.
 package profile
 
@@ -36,16 +37,46 @@ type Profile struct {
 	Rule *matrixcore.Rule
 	Step int
 
+	// Dims is, by head_dim, the order in which the matrix core takes the dims:
+	// its k-th factor is dim Dims[head_dim][k]. Loads that give each lane more
+	// bytes than one instruction takes permute them. Nil: 0, 1, 2, ... for any
+	// head_dim.
+	Dims map[int][]int
+
+	// Dots is, by head_dim and without a matrix core, the tree in which the
+	// products are added. Nil: the chain above for any head_dim.
+	Dots map[int]*Tree
+
 	Scale Scale
+	Relu  Relu
 	Sum   HeadSum
+
+	// Heads is, by the number of heads, the tree in which the heads' terms are
+	// added, for kernels whose order is no HeadSum. When it is not nil, it takes
+	// the place of Sum, of which only FromZero counts.
+	Heads map[int]*Tree
 }
 
-// Scale says where the token's scale comes in.
+// Scale says where the token's scale comes in. The last multiplication of a
+// head's term is the one that may be fused into the sum.
 type Scale uint8
 
 const (
-	ScaleLast       Scale = iota // logit = round(sum * scale)
-	ScaleBeforeRelu              // relu(round(dot * scale)), and the sum is the logit
+	ScaleLast        Scale = iota // logit = round(sum * scale)
+	ScaleBeforeRelu               // term = relu(round(dot * scale)) * weight
+	ScaleAfterRelu                // term = round(relu(dot) * scale) * weight
+	ScaleIntoWeight               // term = relu(dot) * round(weight * scale)
+	ScaleAfterWeight              // term = round(relu(dot) * weight) * scale
+	scales
+)
+
+// Relu says what relu gives for a NaN.
+type Relu uint8
+
+const (
+	ReluZero Relu = iota // +0, as v_max_f32 does
+	ReluNaN              // NaN, as `x < 0 ? 0 : x` and maxima that propagate it do
+	relus
 )
 
 // HeadSum is how the heads' terms relu(...) * weight are added up. Head h goes
@@ -107,8 +138,22 @@ func (p *Profile) Check() error {
 			return bad("a step of %d dims is not made of whole groups of %d", p.Step, p.Rule.Group)
 		}
 	}
-	if p.Scale > ScaleBeforeRelu {
+	if p.Scale >= scales {
 		return bad("unknown place of the scale %d", p.Scale)
+	}
+	if p.Relu >= relus {
+		return bad("unknown relu %d", p.Relu)
+	}
+	if err := p.checkDims(); err != nil {
+		return bad("%v", err)
+	}
+	if p.Heads != nil {
+		for n, t := range p.Heads {
+			if err := t.check(n); err != nil {
+				return bad("%d heads: %v", n, err)
+			}
+		}
+		return nil
 	}
 	if p.Sum.Partials < 1 {
 		return bad("%d partial sums, want at least 1", p.Sum.Partials)

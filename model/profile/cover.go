@@ -1,0 +1,53 @@
+package profile
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Covers says why the profile tells nothing of rows of that shape; nil when it
+// does. A profile that was derived from a kernel covers the shapes it was
+// derived at, unless one rule describes them all.
+func (p *Profile) Covers(heads, dim int) error {
+	if p.Heads != nil && p.Heads[heads] == nil {
+		return fmt.Errorf("profile %s: no order is known for %d heads, only for %s", p, heads, keys(p.Heads))
+	}
+	if p.Rule != nil && p.Dims != nil && p.Dims[dim] == nil {
+		return fmt.Errorf("profile %s: no order is known for head_dim %d, only for %s", p, dim, keys(p.Dims))
+	}
+	if p.Rule == nil && p.Dots != nil && p.Dots[dim] == nil {
+		return fmt.Errorf("profile %s: no order is known for head_dim %d, only for %s", p, dim, keys(p.Dots))
+	}
+	return nil
+}
+
+func keys[V any](m map[int]V) string {
+	var s []string
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		s = append(s, fmt.Sprint(k))
+	}
+	return strings.Join(s, ", ")
+}
+
+// checkDims reports what makes Dims or Dots no order.
+func (p *Profile) checkDims() error {
+	if p.Dims != nil && p.Rule == nil || p.Dots != nil && p.Rule != nil {
+		return fmt.Errorf("dims is for a matrix core, dots for a profile without one")
+	}
+	for dim, order := range p.Dims {
+		sorted := slices.Sorted(slices.Values(order))
+		for i, d := range sorted {
+			if i != d || len(sorted) != dim {
+				return fmt.Errorf("dims of head_dim %d is no order of 0 to %d", dim, dim-1)
+			}
+		}
+	}
+	for dim, t := range p.Dots {
+		if err := t.check(dim); err != nil {
+			return fmt.Errorf("dots of head_dim %d: %w", dim, err)
+		}
+	}
+	return nil
+}
