@@ -38,7 +38,7 @@ func smallSubjects(t *testing.T) map[string]*Subject {
 	if err != nil {
 		t.Fatal(err)
 	}
-	subjects, err := newSubjects(m, []byte(small), "small.yaml", "gfx942", nil, smallFile())
+	subjects, err := newSubjects(nil, m, []byte(small), "small.yaml", "gfx942", nil, smallFile())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestCheckArguments(t *testing.T) {
 	for _, test := range tests {
 		f := smallFile()
 		test.change(&f.Kernels[0])
-		_, err := newSubjects(m, nil, "small.yaml", "gfx942", nil, f)
+		_, err := newSubjects(nil, m, nil, "small.yaml", "gfx942", nil, f)
 		if got := message(err); test.want == "" && err != nil || !strings.HasPrefix(got, test.want) {
 			t.Errorf("%s: got  %s\nwant %s", test.name, got, test.want)
 		}

@@ -28,8 +28,9 @@ func Load(manifestPath, codeObjectPath string) ([]*Subject, error) {
 	if err != nil {
 		return nil, err
 	}
+	dir := os.DirFS(filepath.Dir(manifestPath))
 	if codeObjectPath == "" {
-		return fromManifest(os.DirFS(filepath.Dir(manifestPath)), filepath.Dir(manifestPath), manifestPath, data, m)
+		return fromManifest(dir, filepath.Dir(manifestPath), manifestPath, data, m)
 	}
 	object, err := os.ReadFile(codeObjectPath)
 	if err != nil {
@@ -42,7 +43,7 @@ func Load(manifestPath, codeObjectPath string) ([]*Subject, error) {
 			return nil, fmt.Errorf("%s: %w", codeObjectPath, err)
 		}
 		for _, f := range files {
-			subjects, err := newSubjects(m, data, manifestPath, f.Target, object, f)
+			subjects, err := newSubjects(dir, m, data, manifestPath, f.Target, object, f)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", codeObjectPath, err)
 			}
@@ -57,7 +58,7 @@ func Load(manifestPath, codeObjectPath string) ([]*Subject, error) {
 			missing = cmp.Or(missing, fmt.Errorf("%s: %w: %s lists %s under code_objects", codeObjectPath, err, manifestPath, targets(m)))
 			continue
 		}
-		subjects, err := newSubjects(m, data, manifestPath, target, object, f)
+		subjects, err := newSubjects(dir, m, data, manifestPath, target, object, f)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", codeObjectPath, err)
 		}
@@ -97,7 +98,7 @@ func fromManifest(dir fs.FS, shown, source string, manifest []byte, m *Manifest)
 			}
 			return nil, fmt.Errorf("%s: %w: %s names it for %s", path.Join(filepath.ToSlash(shown), name), err, source, target)
 		}
-		subjects, err := newSubjects(m, manifest, source, target, object, f)
+		subjects, err := newSubjects(dir, m, manifest, source, target, object, f)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path.Join(filepath.ToSlash(shown), name), err)
 		}

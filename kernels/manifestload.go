@@ -165,6 +165,10 @@ func (c *checker) manifest(m *Manifest) *compiled {
 		c.fail("reads", "%q is not known: %s and %s are", m.Reads, ReadsTokens, ReadsPages)
 	}
 
+	if problem := profileProblem(m.Profile); m.Profile != "" && problem != "" {
+		c.fail("profile", "%s", problem)
+	}
+
 	p := &compiled{conditions: newScope(false), launching: newScope(true), wirings: map[string]*expression{}}
 	c.consts(m, p)
 	c.limits(m, p)

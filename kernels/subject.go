@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"sync"
 
 	"mqaproof/model"
 	"mqaproof/model/fp8"
+	"mqaproof/model/profile"
 	"mqaproof/sim/codeobject"
 	"mqaproof/sim/gpu"
 	"mqaproof/sim/isa"
@@ -30,6 +32,8 @@ type Subject struct {
 	code   *code
 	format fp8.Format
 	plan   *plan
+
+	numeric func() (*profile.Profile, error) // see bindProfile
 }
 
 // code is one code object, shared by the subjects that run it.
@@ -40,8 +44,8 @@ type code struct {
 }
 
 // newSubjects makes the subjects of one manifest and one code object: one for
-// each wiring, in no particular order.
-func newSubjects(m *Manifest, manifest []byte, source, target string, object []byte, f *codeobject.File) ([]*Subject, error) {
+// each wiring, in no particular order. dir is the manifest's folder.
+func newSubjects(dir fs.FS, m *Manifest, manifest []byte, source, target string, object []byte, f *codeobject.File) ([]*Subject, error) {
 	format, err := formatOf(m, target)
 	if err != nil {
 		return nil, err
@@ -63,11 +67,13 @@ func newSubjects(m *Manifest, manifest []byte, source, target string, object []b
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, &Subject{
+		s := &Subject{
 			Name: m.Name, Target: target, Wiring: wiring, Backend: BackendEmu,
 			Manifest: m, Source: source,
 			text: manifest, code: c, format: format, plan: p,
-		})
+		}
+		s.bindProfile(dir)
+		out = append(out, s)
 	}
 	return out, nil
 }
