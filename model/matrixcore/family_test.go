@@ -1,9 +1,11 @@
 package matrixcore
 
 import (
+	"encoding/json"
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"mqaproof/model/fp8"
@@ -93,5 +95,33 @@ func TestCutIsTheRoundingItNames(t *testing.T) {
 		if got := x.cut(c, at); got != want {
 			t.Fatalf("%+v cut by %+v at %d is %d, want %d", x, c, at, got, want)
 		}
+	}
+}
+
+func TestRulesInJSON(t *testing.T) {
+	for _, rule := range append(All(), otherRules()...) {
+		r := *rule
+		r.Lanes, r.ResultRounding = Consecutive, Nearest
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Rule
+		if err := json.Unmarshal(text, &back); err != nil {
+			t.Fatal(err)
+		}
+		if back != r {
+			t.Errorf("%s comes back as %+v, want %+v", text, back, r)
+		}
+		if !strings.Contains(string(text), `"Lanes":"consecutive"`) {
+			t.Errorf("%s: lanes are not named", text)
+		}
+	}
+	var r Rule
+	if err := json.Unmarshal([]byte(`{"Join":"never"}`), &r); err == nil || !strings.Contains(err.Error(), `no join is named "never"`) {
+		t.Errorf("an unknown join gives %v", err)
+	}
+	if _, err := json.Marshal(Rule{Lanes: 9}); err == nil {
+		t.Error("lanes without a name become JSON")
 	}
 }

@@ -11,15 +11,6 @@ const (
 	Nearest                 // to the nearest, ties to even
 )
 
-var roundingNames = [...]string{Trunc: "trunc", Floor: "floor", Nearest: "nearest"}
-
-func (r Rounding) String() string {
-	if int(r) < len(roundingNames) {
-		return roundingNames[r]
-	}
-	return fmt.Sprintf("Rounding(%d)", uint8(r))
-}
-
 // Cut is an alignment: the fraction bits that are kept below the common
 // exponent, and how the rest is dropped.
 type Cut struct {
