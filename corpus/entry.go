@@ -87,6 +87,17 @@ func (s Setting) String() string {
 	return strings.Join(parts, ", ")
 }
 
+// Shape is what the entry runs, for people.
+func (e *Entry) Shape() string {
+	if e.Sequence == nil {
+		return e.Case.String()
+	}
+	if n := len(e.Sequence.Steps); n != 1 {
+		return fmt.Sprintf("%d steps of the serving engine", n)
+	}
+	return "1 step of the serving engine"
+}
+
 // ID is eight hex digits of what the entry is about: the case, the subject's
 // name and the property. Two finds of the same thing have the same ID.
 func (e *Entry) ID() string {

@@ -85,9 +85,12 @@ type replayedJSON struct {
 	Error      string                  `json:"error,omitempty"`
 }
 
-// ReplaysJSON is replays as one array.
-func ReplaysJSON(w io.Writer, all []*Replayed) error {
-	out := []replayedJSON{}
+// ReplaysJSON is replays of cases and of sequences as one array.
+func ReplaysJSON(w io.Writer, all []*Replayed, sequences []ReplayedSequence) error {
+	out := []any{}
+	for _, s := range sequences {
+		out = append(out, s)
+	}
 	for _, r := range all {
 		s := r.Subject
 		j := replayedJSON{

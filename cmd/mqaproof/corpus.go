@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -31,7 +32,7 @@ func corpusCommand() *cobra.Command {
 			}
 			t := newTable("case", "subject", "target", "wiring", "property", "fault", "shape")
 			for _, e := range entries {
-				t.AppendRow(table.Row{e.Path, e.Subject.Name, e.Subject.Target, e.Subject.Wiring, e.Property, e.Fault, e.Case.String()})
+				t.AppendRow(table.Row{e.Path, e.Subject.Name, e.Subject.Target, e.Subject.Wiring, e.Property, e.Fault, e.Shape()})
 			}
 			fmt.Fprintln(c.OutOrStdout(), t.Render())
 			return nil
@@ -48,18 +49,21 @@ func corpusCommand() *cobra.Command {
 				return printJSON(c, e.Entry)
 			}
 			w := c.OutOrStdout()
-			fmt.Fprintf(w, "%s\n%s\n", e.Path, e.Case)
+			fmt.Fprintf(w, "%s\n%s\n", e.Path, e.Shape())
 			if e.Note != "" {
 				fmt.Fprintln(w, e.Note)
 			}
-			fmt.Fprintf(w, "breaks %s of %s %s %s", e.Property, e.Subject.Name, e.Subject.Target, e.Subject.Wiring)
+			fmt.Fprintf(w, "breaks %s of %s", e.Property, strings.Join(strings.Fields(e.Subject.Name+" "+e.Subject.Target+" "+e.Subject.Wiring), " "))
 			if e.Fault != "" {
 				fmt.Fprintf(w, " (fault %s)", e.Fault)
 			}
 			if e.Unverified {
 				fmt.Fprint(w, " (unverified)")
 			}
-			fmt.Fprintf(w, ": %d of %d rows\nsaved by mqaproof %s\n", e.Expected.WrongRows, e.Expected.Rows, e.Tool)
+			if e.Expected.Rows > 0 {
+				fmt.Fprintf(w, ": %d of %d rows", e.Expected.WrongRows, e.Expected.Rows)
+			}
+			fmt.Fprintf(w, "\nsaved by mqaproof %s\n", e.Tool)
 			text, err := e.Encode()
 			if err != nil {
 				return err

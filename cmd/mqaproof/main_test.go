@@ -106,6 +106,8 @@ func TestBadInput(t *testing.T) {
 		{"negative workers", []string{"fuzz", "--workers", "-1"}, 2, []string{"--workers"}},
 		{"replay of nothing", []string{"replay", "no-such-case"}, 2, []string{"no-such-case", "corpus list"}},
 		{"replay of a foreign file", []string{"replay", file(t, "package.json", []byte(`{"name":"x"}`))}, 2, []string{"package.json", "not a corpus case"}},
+		{"shrink of a sequence", []string{"shrink", "match-de541ea2"}, 2, []string{"simulate"}},
+		{"simulate an unknown fault", []string{"simulate", "--fault", "gremlins"}, 2, []string{"gremlins", "stale-replay"}},
 		{"shrink without a case", []string{"shrink"}, 2, []string{"1 arg"}},
 		{"disassembly of many", []string{"kernels", "disasm", "hip/fault-b0*"}, 2, []string{"more than one kernel"}},
 		{"import of an unknown package", []string{"kernels", "import", "torch"}, 2, []string{"torch", "amd-aiter"}},
@@ -174,6 +176,8 @@ func TestJSON(t *testing.T) {
 	for _, args := range [][]string{
 		{"fuzz", "--subject", "hip/fault-b02", "--cases", "3", "--corpus", dir},
 		{"replay", "upstream", "--wiring", "last-column"},
+		{"replay", "match-de541ea2"},
+		{"simulate", "--steps", "200", "--corpus", ""},
 		{"corpus", "list"},
 		{"corpus", "show", "upstream"},
 		{"kernels", "list"},
@@ -218,7 +222,7 @@ func TestInterrupt(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, verb := range []string{"", "fuzz", "replay", "shrink", "kernels", "kernels list", "kernels show", "kernels disasm", "kernels import", "corpus", "corpus list", "corpus show"} {
+	for _, verb := range []string{"", "fuzz", "replay", "shrink", "simulate", "kernels", "kernels list", "kernels show", "kernels disasm", "kernels import", "corpus", "corpus list", "corpus show"} {
 		code, stdout, _ := mqaproof(t, append(strings.Fields(verb), "--help")...)
 		if code != 0 || !strings.Contains(stdout, "Usage:") {
 			t.Errorf("%s --help: exit %d: %s", verb, code, stdout)

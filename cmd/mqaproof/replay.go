@@ -11,6 +11,7 @@ import (
 	"mqaproof/campaign"
 	"mqaproof/corpus"
 	"mqaproof/kernels"
+	"mqaproof/properties/stateful"
 	"mqaproof/report"
 )
 
@@ -84,12 +85,28 @@ func cases(dir string, names []string, warn io.Writer) ([]corpus.Named, error) {
 
 func replay(ctx context.Context, w, warn io.Writer, entries []corpus.Named, all []*kernels.Subject, sel selection, o kernels.RunOptions, asJSON, details bool) error {
 	var (
-		results []*report.Replayed
-		broken  int
-		ran     int
-		left    []error
+		results   []*report.Replayed
+		sequences []report.ReplayedSequence
+		broken    int
+		ran       int
+		left      []error
 	)
 	for _, e := range entries {
+		if e.Sequence != nil {
+			r, err := stateful.Replay(ctx, e.Entry)
+			if err != nil {
+				return fmt.Errorf("%s: %w", e.Path, err)
+			}
+			sequences = append(sequences, report.NewReplayedSequence(e, r))
+			ran++
+			if r.Violation != nil {
+				broken++
+			}
+			if !asJSON {
+				report.Sequence(w, e, r)
+			}
+			continue
+		}
 		subjects, err := campaign.SubjectsFor(e.Entry, all, campaign.Choice{Subject: sel.subject, Wiring: sel.wiring, Target: sel.target, Own: sel.manifest != ""}, details)
 		if errors.Is(err, campaign.ErrNotInstalled) && !details {
 			left = append(left, fmt.Errorf("%s: %w", e.Path, err))
@@ -99,7 +116,7 @@ func replay(ctx context.Context, w, warn io.Writer, entries []corpus.Named, all 
 			return fmt.Errorf("%s: %w", e.Path, err)
 		}
 		if !asJSON {
-			fmt.Fprintf(w, "%s: %s\n", e.Path, e.Case)
+			fmt.Fprintf(w, "%s: %s\n", e.Path, e.Shape())
 			if e.Note != "" {
 				fmt.Fprintf(w, "  %s\n", e.Note)
 			}
@@ -125,7 +142,7 @@ func replay(ctx context.Context, w, warn io.Writer, entries []corpus.Named, all 
 		}
 	}
 	if asJSON {
-		if err := report.ReplaysJSON(w, results); err != nil {
+		if err := report.ReplaysJSON(w, results, sequences); err != nil {
 			return err
 		}
 	}

@@ -31,6 +31,9 @@ case to the corpus folder.`,
 			if err != nil {
 				return err
 			}
+			if e.Sequence != nil {
+				return fmt.Errorf("%s is a sequence of engine steps, and `mqaproof simulate` saves those shrunk", e.Path)
+			}
 			s, err := subjectOf(e, sel, c)
 			if err != nil {
 				return err
