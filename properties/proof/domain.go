@@ -24,7 +24,7 @@ func DefaultDomain() Domain {
 // SolverDomain is that of SMT solvers. Within it they get settings that are
 // powers of two, and 3 where lengths are integers.
 func SolverDomain() Domain {
-	return Domain{World: 4, Interleave: 8, Ratio: 8, NextN: 4, MaxLen: math.MaxInt32}
+	return Domain{World: 3, Interleave: 4, Ratio: 4, NextN: 3, MaxLen: math.MaxInt32}
 }
 
 func (d Domain) validate() error {

@@ -1,0 +1,181 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+)
+
+// smtProver is a solver with a theory.
+type smtProver struct {
+	solver
+	theory
+	perQuery time.Duration
+}
+
+func (p smtProver) proverName() string { return p.solver.name + "-" + p.theory.name }
+
+// prove proves a theorem; input is the text by which anyone can do it again.
+func (p smtProver) prove(ctx context.Context, t Theorem, d Domain, progress func(part, done, total int)) (fs []finding, input string, err error) {
+	s := newScript(p.theory)
+	for i, part := range t.Parts {
+		s.partQueries(i, part, t.Name+"/"+part.Name, d)
+		if !part.Refuted {
+			continue
+		}
+		// The smallest counterexample, at the first setting.
+		w, c, ts, err := p.smallest(ctx, part, d, nil)
+		if err != nil {
+			return nil, "", err
+		}
+		if w != nil {
+			what := fmt.Sprintf("%s/%s at %s", t.Name, part.Name, w.Setting)
+			at := func(op string) func(string) string {
+				return func(name string) string {
+					return fmt.Sprintf("(%s %s %s)", op, name, p.number(w.Length))
+				}
+			}
+			below := "<"
+			if p.bits {
+				below = "bvslt"
+			}
+			s.ask(query{i, w.Setting, 0, true, what + ": the smallest counterexample"}, []claim{c}, ts, at("="))
+			s.ask(query{i, w.Setting, 0, false, what + ": there is no smaller one"}, []claim{c}, ts, at(below))
+		}
+	}
+	input = s.text.String()
+	fs = make([]finding, len(t.Parts))
+	answers := make([]string, len(s.queries))
+	total, done := make([]int, len(t.Parts)), make([]int, len(t.Parts))
+	for _, q := range s.queries {
+		total[q.part]++
+	}
+	err = p.run(ctx, input, len(s.queries), p.perQuery, func(i int, a string) {
+		answers[i] = a
+		part := s.queries[i].part
+		done[part]++
+		if progress != nil {
+			progress(part, done[part], total[part])
+		}
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	for i := range t.Parts {
+		if fs[i], err = p.find(ctx, i, t.Parts[i], s.queries, answers, d); err != nil {
+			return nil, "", err
+		}
+	}
+	return fs, input, nil
+}
+
+// find sums the answers about a part up.
+func (p smtProver) find(ctx context.Context, i int, part Part, queries []query, answers []string, d Domain) (finding, error) {
+	var f finding
+	var last Setting
+	var refutedAt *Setting
+	for k, q := range queries {
+		if q.part != i {
+			continue
+		}
+		if q.claims == 0 { // about the smallest counterexample
+			if answers[k] == "unknown" {
+				f.unknown++
+			} else if (answers[k] == "sat") != q.sat {
+				return f, fmt.Errorf("proof: %s contradicts itself: %s is %s", p.proverName(), q.what, answers[k])
+			}
+			continue
+		}
+		if f.settings == 0 || q.setting != last {
+			f.settings++
+			last = q.setting
+		}
+		f.claims += q.claims
+		switch answers[k] {
+		case "unknown":
+			f.unknown += q.claims
+		case "sat":
+			if refutedAt == nil {
+				refutedAt = &q.setting
+			}
+		case "unsat":
+			if f.held == nil {
+				f.held = &q.setting
+			}
+		}
+	}
+	if refutedAt == nil {
+		return f, nil
+	}
+	w, _, _, err := p.smallest(ctx, part, d, refutedAt)
+	if err != nil {
+		return f, err
+	}
+	if w == nil {
+		w = &Witness{*refutedAt, -1} // found false, but the length not found in time
+	}
+	f.refuted = w
+	return f, nil
+}
+
+// smallest looks for the lowest length at which the first claim that can be
+// false is, at the given setting or the part's first. It is nil if the solver
+// finds none or does not answer.
+func (p smtProver) smallest(ctx context.Context, part Part, d Domain, at *Setting) (*Witness, claim, *Terms, error) {
+	for setting := range part.settings(d.axes(p.keep)) {
+		if at != nil && setting != *at {
+			continue
+		}
+		ts := &Terms{}
+		for _, c := range part.claims(ts, setting, d) {
+			hi := c.hi
+			if hi == 0 {
+				hi = math.MaxInt32 - 1
+			}
+			// false says whether the claim can be false at a length up to x.
+			can := func(x int64) (bool, error) {
+				s := newScript(p.theory)
+				s.ask(query{sat: true}, []claim{c}, ts, func(name string) string {
+					return p.operator(lessEqual, []string{name, p.number(x)})
+				})
+				sat := false
+				err := p.run(ctx, s.text.String(), 1, p.perQuery, func(_ int, a string) { sat = a == "sat" })
+				return sat, err
+			}
+			low, high := c.lo-1, c.lo
+			for {
+				sat, err := can(high)
+				if err != nil {
+					return nil, claim{}, nil, err
+				}
+				if sat {
+					break
+				}
+				if high == hi {
+					low = high
+					break
+				}
+				low, high = high, min(hi, high+2*(high-c.lo)+1)
+			}
+			if low == hi {
+				continue
+			}
+			for high-low > 1 {
+				mid := low + (high-low)/2
+				sat, err := can(mid)
+				if err != nil {
+					return nil, claim{}, nil, err
+				}
+				if sat {
+					high = mid
+				} else {
+					low = mid
+				}
+			}
+			return &Witness{setting, high}, c, ts, nil
+		}
+		return nil, claim{}, nil, nil
+	}
+	return nil, claim{}, nil, nil
+}
