@@ -26,6 +26,8 @@ func (r *Rule) MulAdd(fa, fb fp8.Format, m, n, k int, a, bt []byte, c, d []float
 		panic(fmt.Sprintf("matrixcore: operands are %v and %v, want e4m3fn or e4m3fnuz", fa, fb))
 	}
 	switch {
+	case r.fitsWideLate(n, k) || r.fitsWideEarly(n, k):
+		r.mulAddWide(fa, fb, m, n, k, a, bt, c, d)
 	case r.fitsLate(k):
 		r.mulAddLate(fa, fb, m, n, k, a, bt, c, d)
 	case r.fitsEarly(k):
