@@ -1,6 +1,7 @@
 package matrixcore
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -85,12 +86,33 @@ func otherRules() []*Rule {
 	four.Name, four.SubSums = "four-sub-sums", 4
 	fromC := *Hopper
 	fromC.Name, fromC.AddC = "early-from-c", false
-	return []*Rule{&narrow, &wide, &early, &four, &fromC}
+	coarse := *CDNA3 // the accumulator and the sum lose what the products keep
+	coarse.Name, coarse.Product.Bits, coarse.SubSum.Bits, coarse.Sum.Bits, coarse.Acc.Bits, coarse.AccReach = "coarse", 20, 17, 19, 11, 13
+	tight := *CDNA3
+	tight.Name, tight.Sum.Bits, tight.AccReach = "tight", 24, 24
+	short := *Hopper
+	short.Name, short.Group, short.Product.Bits, short.ResultBits = "early-short", 64, 9, 7
+	sixteen := *Hopper
+	sixteen.Name, sixteen.Group, sixteen.Product.Bits, sixteen.ResultBits = "early-16-wide", 16, 17, 22
+	return []*Rule{&narrow, &wide, &early, &four, &fromC, &coarse, &tight, &short, &sixteen}
 }
 
-func TestMulAddEqualsReference(t *testing.T) {
+// onEachPath runs a test with the vector code, where the processor has it, and
+// without.
+func onEachPath(t *testing.T, test func(t *testing.T)) {
+	if has := vectors; has {
+		t.Run("wide", test)
+		defer func() { vectors = has }()
+		vectors = false
+	}
+	t.Run("narrow", test)
+}
+
+func TestMulAddEqualsReference(t *testing.T) { onEachPath(t, testMulAddEqualsReference) }
+
+func testMulAddEqualsReference(t *testing.T) {
 	formats := [][2]fp8.Format{{fp8.E4M3FNUZ, fp8.E4M3FNUZ}, {fp8.E4M3FN, fp8.E4M3FN}, {fp8.E4M3FN, fp8.E4M3FNUZ}}
-	shapes := [][3]int{{16, 16, 32}, {32, 32, 16}, {32, 32, 64}, {5, 3, 128}, {33, 35, 40}, {2, 2, 7}, {4, 4, 1}, {3, 3, 0}, {2, 3, 150}}
+	shapes := [][3]int{{16, 16, 32}, {32, 32, 16}, {32, 32, 64}, {5, 3, 128}, {33, 35, 40}, {2, 2, 7}, {4, 4, 1}, {3, 3, 0}, {2, 3, 150}, {17, 48, 160}, {1, 16, 16}, {16, 1, 48}, {20, 18, 8}}
 	for _, rule := range append(All(), otherRules()...) {
 		if err := rule.Check(); err != nil {
 			t.Fatal(err)
@@ -138,7 +160,9 @@ func TestMulAddEqualsReference(t *testing.T) {
 }
 
 // TestMulAddByHand pins each clause of the rules to a number worked out by hand.
-func TestMulAddByHand(t *testing.T) {
+func TestMulAddByHand(t *testing.T) { onEachPath(t, testMulAddByHand) }
+
+func testMulAddByHand(t *testing.T) {
 	z := fp8.E4M3FNUZ
 	one, low := z.Encode(1), byte(1) // 1 and 2^-10
 	top := z.Top()                   // 240 = 1.875*2^7
@@ -170,12 +194,15 @@ func TestMulAddByHand(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			d := make([]float32, 1)
+			d := make([]float32, 4)
 			want := test.want
+			bt := bytes.Repeat(test.b, 4) // enough columns for every path
 			run := func(way string, f func(fa, fb fp8.Format, m, n, k int, a, bt []byte, c, d []float32)) {
-				f(z, z, 1, 1, len(test.a), test.a, test.b, []float32{test.c}, d)
-				if !sameBits(d[0], want) {
-					t.Errorf("%s: got %v, want %v", way, d[0], want)
+				f(z, z, 1, 4, len(test.a), test.a, bt, []float32{test.c, test.c, test.c, test.c}, d)
+				for _, got := range d {
+					if !sameBits(got, want) {
+						t.Errorf("%s: got %v, want %v", way, got, want)
+					}
 				}
 			}
 			run("MulAdd", test.rule.MulAdd)
@@ -184,7 +211,9 @@ func TestMulAddByHand(t *testing.T) {
 	}
 }
 
-func TestMulAddAllocatesNothing(t *testing.T) {
+func TestMulAddAllocatesNothing(t *testing.T) { onEachPath(t, testMulAddAllocatesNothing) }
+
+func testMulAddAllocatesNothing(t *testing.T) {
 	for _, rule := range All() {
 		a, bt := make([]byte, 16*32), make([]byte, 16*32)
 		c := make([]float32, 16*16)
@@ -246,50 +275,6 @@ func TestFindAndCheck(t *testing.T) {
 		spoil(&r)
 		if r.Check() == nil {
 			t.Errorf("Check accepts a rule with %s", name)
-		}
-	}
-}
-
-func BenchmarkMulAdd(b *testing.B) {
-	const m, n, k = 16, 16, 32
-	targets := []struct {
-		name   string
-		rule   *Rule
-		format fp8.Format
-	}{
-		{"cdna3", CDNA3, fp8.E4M3FNUZ},
-		{"hopper", Hopper, fp8.E4M3FN},
-		{"cdna4", CDNA4Assumed, fp8.E4M3FN},
-	}
-	for _, target := range targets {
-		for _, way := range []string{"normal", "adversarial", "reference"} {
-			rng := rand.New(rand.NewPCG(1, 2))
-			draw := kinds[1].draw
-			if way == "adversarial" {
-				draw = kinds[4].draw
-			}
-			a, bt := make([]byte, m*k), make([]byte, n*k)
-			for i := range a {
-				a[i] = draw(rng, target.format)
-			}
-			for i := range bt {
-				bt[i] = draw(rng, target.format)
-			}
-			c, d := make([]float32, m*n), make([]float32, m*n)
-			for i := range c {
-				c[i] = float32(rng.NormFloat64())
-			}
-			run := target.rule.MulAdd
-			if way == "reference" {
-				run = target.rule.mulAddReference
-			}
-			b.Run(fmt.Sprintf("%s/%s/%dx%dx%d", target.name, way, m, n, k), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					run(target.format, target.format, m, n, k, a, bt, c, d)
-				}
-				b.ReportMetric(float64(b.N)*m*n*k/b.Elapsed().Seconds(), "products/s")
-			})
 		}
 	}
 }

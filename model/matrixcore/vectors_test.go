@@ -66,7 +66,9 @@ func sameBits(x, y float32) bool {
 	return math.Float32bits(x) == math.Float32bits(y) || x != x && y != y
 }
 
-func TestVectors(t *testing.T) {
+func TestVectors(t *testing.T) { onEachPath(t, testVectors) }
+
+func testVectors(t *testing.T) {
 	sets := []struct {
 		name    string
 		rule    *Rule
