@@ -64,7 +64,7 @@ func smallInputs() *model.Inputs {
 func TestPackArguments(t *testing.T) {
 	for wiring, lengths := range map[string]string{"table": "table", "last-column": "per_request"} {
 		s := smallSubjects(t)[wiring]
-		v, err := s.valuesOf(smallInputs())
+		v, err := s.valuesOf(smallInputs(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

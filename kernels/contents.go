@@ -8,8 +8,11 @@ import (
 )
 
 // contents is a tensor's bytes before the run: its size and, for inputs, its
-// data.
-func (t *tensor) contents(in *model.Inputs) (size uint64, data []byte) {
+// data. Step is nil for a kernel without one.
+func (t *tensor) contents(in *model.Inputs, step *model.Step) (size uint64, data []byte) {
+	if t.steps != nil || step != nil && t.name == "block_table" {
+		return t.stepContents(step)
+	}
 	b, rows := uint64(len(in.Global)), uint64(in.Rows)
 	switch t.name {
 	case "q":

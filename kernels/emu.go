@@ -18,12 +18,16 @@ func (s *Subject) Run(ctx context.Context, in *model.Inputs, o RunOptions) (*Res
 	if in.Format != s.format {
 		return nil, fmt.Errorf("%s: the inputs are %s, the kernel takes %s: build them with the subject's Inputs", s, in.Format, s.format)
 	}
-	v, err := s.valuesOf(in)
+	step, err := s.step(in)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.valuesOf(in, step)
 	if err != nil {
 		return nil, err
 	}
 	memory := gpu.NewMemory()
-	buffers, err := s.allocate(memory, in, o.Placement)
+	buffers, err := s.allocate(memory, in, step, o.Placement)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s, err)
 	}
@@ -44,11 +48,11 @@ func (s *Subject) Run(ctx context.Context, in *model.Inputs, o RunOptions) (*Res
 const maxOutput = 2 << 30
 
 // allocate gives each tensor its own buffer, filled as the caller would.
-func (s *Subject) allocate(memory *gpu.Memory, in *model.Inputs, placement uint64) ([]*gpu.Buffer, error) {
+func (s *Subject) allocate(memory *gpu.Memory, in *model.Inputs, step *model.Step, placement uint64) ([]*gpu.Buffer, error) {
 	buffers := make([]*gpu.Buffer, len(s.plan.tensors))
 	bases := placements(len(buffers), placement)
 	for i, t := range s.plan.tensors {
-		size, data := t.contents(in)
+		size, data := t.contents(in, step)
 		if t.output && size > maxOutput {
 			return nil, fmt.Errorf("tensor %s: %d bytes are more than the %d that a run reads back: use a smaller max_model_len or fewer rows", t.name, size, uint64(maxOutput))
 		}
@@ -125,6 +129,10 @@ func (s *Subject) launch(ctx context.Context, memory *gpu.Memory, buffers []*gpu
 func (s *Subject) collect(in *model.Inputs, buffers []*gpu.Buffer, r *Result) {
 	for i, t := range s.plan.tensors {
 		if !t.output {
+			continue
+		}
+		if t.steps != nil {
+			r.Outputs = append(r.Outputs, t.values(buffers[i]))
 			continue
 		}
 		switch t.name {

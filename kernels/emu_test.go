@@ -272,7 +272,7 @@ func TestReadsPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		buffers, err := s.allocate(gpu.NewMemory(), in, 0)
+		buffers, err := s.allocate(gpu.NewMemory(), in, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -291,7 +291,7 @@ func TestOutputsAreBounded(t *testing.T) {
 	s := subject(t, "hip/mfma-stage1 gfx942 last-column")
 	in := smallInputs()
 	in.Width = 1 << 26
-	_, err := s.allocate(gpu.NewMemory(), in, 0)
+	_, err := s.allocate(gpu.NewMemory(), in, nil, 0)
 	if want := "tensor head_logits: 17179869184 bytes are more than the 2147483648 that a run reads back: use a smaller max_model_len or fewer rows"; message(err) != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}

@@ -23,6 +23,7 @@ func (l *Limits) lists() []sizeLimit {
 		{"head_dim", l.HeadDim, func(c *model.Case) *int { return &c.HeadDim }},
 		{"page", l.Page, func(c *model.Case) *int { return &c.Page }},
 		{"next_n", l.NextN, func(c *model.Case) *int { return &c.NextN }},
+		{"ratio", l.Ratio, func(c *model.Case) *int { return &c.Ratio }},
 	}
 }
 
@@ -70,6 +71,7 @@ func (s *Subject) runs(c model.Case) error {
 	if len(s.Manifest.Layouts) > 0 && !slices.Contains(s.Manifest.Layouts, c.Layout) {
 		return fmt.Errorf("%s: accepts layout %s; the case has %s", s, joinLayouts(s.Manifest.Layouts), c.Layout)
 	}
+	c = c.Normalise()
 	for _, l := range s.Manifest.Limits.lists() {
 		if got := *l.of(&c); l.allowed != nil && !slices.Contains(l.allowed, got) {
 			return fmt.Errorf("%s: accepts %s %s; the case has %d", s, l.name, joinInts(l.allowed), got)

@@ -169,6 +169,8 @@ func (c *checker) manifest(m *Manifest) *compiled {
 		c.fail("profile", "%s", problem)
 	}
 
+	c.step(m)
+
 	p := &compiled{conditions: newScope(false), launching: newScope(true), wirings: map[string]*expression{}}
 	c.consts(m, p)
 	c.limits(m, p)
@@ -186,6 +188,23 @@ func (c *checker) manifest(m *Manifest) *compiled {
 	c.outputs(m, outputs)
 	return p
 }
+
+func (c *checker) step(m *Manifest) {
+	switch s := m.Step; {
+	case s == nil:
+	case m.Kind != Metadata:
+		c.fail("step", "only a %s kernel has one, this is a %s kernel", Metadata, m.Kind)
+	case !slices.Contains(model.StepKinds, s.Kind):
+		c.fail("step.kind", "%q is not known: %v are", s.Kind, model.StepKinds)
+	case s.BlockTableWidth < 0 || s.BlockTableWidth > maxStepWidth:
+		c.fail("step.block_table_width", "%d is no number of columns: give 1 to %d, or leave it out", s.BlockTableWidth, maxStepWidth)
+	case s.BlockTableWidth > 0 && s.Kind == model.SlotsStep:
+		c.fail("step.block_table_width", "a %s kernel looks pages up in the case's own block table", s.Kind)
+	}
+}
+
+// maxStepWidth bounds what a manifest can make a step allocate.
+const maxStepWidth = 1 << 14
 
 func (c *checker) consts(m *Manifest, p *compiled) {
 	ok := map[string]string{}
@@ -284,6 +303,10 @@ func (c *checker) arg(m *Manifest, p *compiled, where string, a Arg) (out compil
 			c.fail(where+".tensor", "%q is not known: %s are", a.Tensor, strings.Join(Tensors, ", "))
 		} else if t := tensorOf(a.Tensor); t.only != "" && t.only != m.Kind {
 			c.fail(where+".tensor", "%s belongs to %s kernels, this is a %s kernel", a.Tensor, t.only, m.Kind)
+		} else if t.steps != nil && (m.Step == nil || !slices.Contains(t.steps, m.Step.Kind)) {
+			c.fail(where+".tensor", "%s belongs to metadata kernels with a step of kind %v", a.Tensor, t.steps)
+		} else if m.Step != nil && t.output && t.steps == nil && !strings.HasPrefix(t.name, "scratch") {
+			c.fail(where+".tensor", "%s belongs to metadata kernels without a step", a.Tensor)
 		}
 		if a.Offset != "" {
 			out.offset = c.expr(p.launching, where+".offset", a.Offset, integer)
@@ -316,12 +339,29 @@ func (c *checker) outputs(m *Manifest, named map[string]bool) {
 			c.fail("launches", "a logits kernel has an argument with tensor logits or one with head_logits, and not both")
 		}
 	case Metadata:
+		if m.Step != nil {
+			c.stepOutputs(m, named)
+			return
+		}
 		for _, t := range []string{"table_out", "per_request_out"} {
 			if !named[t] {
 				c.fail("launches", "no argument has tensor %s: a metadata kernel writes table_out and per_request_out", t)
 			}
 		}
 	}
+}
+
+func (c *checker) stepOutputs(m *Manifest, named map[string]bool) {
+	var known []string
+	for i := range tensorTable {
+		if t := &tensorTable[i]; t.output && slices.Contains(t.steps, m.Step.Kind) {
+			if named[t.name] {
+				return
+			}
+			known = append(known, t.name)
+		}
+	}
+	c.fail("launches", "no argument is an output: a %s kernel writes %s", m.Step.Kind, strings.Join(known, ", "))
 }
 
 func (c *checker) expr(s *scope, where, source string, want valueType) *expression {

@@ -84,7 +84,7 @@ func TestParseManifestErrors(t *testing.T) {
 		{"a float for an integer", "value: wide", "value: wide * 0.5", `small.yaml:30: launches[0].args[4].value: "wide * 0.5" gives float64, want an integer`},
 		{"an integer for a condition", "where: splits < 100", "where: splits", `small.yaml:16: limits.where: "splits" gives int, want a bool`},
 		{"a condition over tensors", "where: splits < 100", "where: pages < 100", `small.yaml:16: limits.where: "pages < 100": pages is not known before the tensors are built: a condition cannot use it`},
-		{"a condition over a constant over tensors", "where: world == 1", "where: wide == 1", `small.yaml:18: wirings.last-column.where: "wide == 1": wide depends on the tensors (pages, table_width, max_context): a condition cannot use it`},
+		{"a condition over a constant over tensors", "where: world == 1", "where: wide == 1", `small.yaml:18: wirings.last-column.where: "wide == 1": wide depends on the tensors (pages, table_width, max_context, step_tokens, step_capacity, chunk_first, chunk_requests, chunk_start, chunk_end): a condition cannot use it`},
 		{"too few operands", "cdiv(max_model_len, chunk)", "cdiv(max_model_len)", `small.yaml:10: const.splits: "cdiv(max_model_len)" at column 1: not enough arguments to call cdiv`},
 		{"a limit below 1", "heads: [16, 64]", "heads: [16, 0]", `small.yaml:14: limits.heads[1]: 0 is not a size: it must be positive`},
 		{"unknown wiring", "table: {", "tabel: {", `small.yaml:19: wirings.tabel: unknown wiring: a logits kernel has table, last-column, per-row`},

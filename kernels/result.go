@@ -30,9 +30,20 @@ type Result struct {
 	TableWritten      []bool  // which words of Table the kernel stored
 	PerRequestWritten []bool
 
+	// Metadata kernels of a step: their outputs, in the order of Tensors.
+	Outputs []Output
+
 	Faults []gpu.Fault // memory faults, in a deterministic order
 	More   int         // faults beyond those kept
 	Trap   *gpu.Trap   // the kernel's own failure to end (budget, deadlock, ...), else nil
 
 	Instructions, VectorInstructions uint64
+}
+
+// Output is one output tensor of a metadata kernel of a step, as it came or as
+// it must be.
+type Output struct {
+	Tensor  string
+	Values  []int64 // element by element; of no meaning where not written
+	Written []bool
 }

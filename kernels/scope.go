@@ -12,7 +12,10 @@ import (
 
 // tensorVars are the variables that only a case's tensors tell. Conditions
 // (where) are asked before tensors are built and cannot use them.
-var tensorVars = []string{"pages", "table_width", "max_context"}
+var tensorVars = append([]string{"pages", "table_width", "max_context"}, stepVars...)
+
+// stepVars are those that only a step tells.
+var stepVars = []string{"step_tokens", "step_capacity", "chunk_first", "chunk_requests", "chunk_start", "chunk_end"}
 
 // scope is the names that an expression may use, each with a slot in values.
 type scope struct {
@@ -181,6 +184,9 @@ func inputVar(in *model.Inputs, name string) int {
 			m = max(m, n)
 		}
 		return int(m)
+	}
+	if slices.Contains(stepVars, name) {
+		return 0
 	}
 	return caseVar(&in.Case, name)
 }

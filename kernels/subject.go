@@ -151,7 +151,7 @@ func (s *Subject) Tile(in *model.Inputs) (int, error) {
 	if e == nil {
 		return 1, nil
 	}
-	v, err := s.valuesOf(in)
+	v, err := s.valuesOf(in, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -170,9 +170,19 @@ func (s *Subject) Inputs(c model.Case) (*model.Inputs, error) {
 	return model.Build(c, s.format)
 }
 
-// valuesOf evaluates the manifest's variables and constants for a case.
-func (s *Subject) valuesOf(in *model.Inputs) (*values, error) {
-	v, err := s.Manifest.compiled.launching.of(func(name string) int { return inputVar(in, name) })
+// valuesOf evaluates the manifest's variables and constants for a case and,
+// where the kernel has one, its step.
+func (s *Subject) valuesOf(in *model.Inputs, step *model.Step) (*values, error) {
+	return s.valuesFrom(func(name string) int {
+		if v, ok := stepVar(step, name); ok {
+			return v
+		}
+		return inputVar(in, name)
+	})
+}
+
+func (s *Subject) valuesFrom(lookup func(name string) int) (*values, error) {
+	v, err := s.Manifest.compiled.launching.of(lookup)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s, err)
 	}

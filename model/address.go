@@ -26,6 +26,7 @@ const (
 	forPages
 	forTable
 	forOrder
+	forStep
 )
 
 // place is the address of one row of a tensor: its words are the seed, what it

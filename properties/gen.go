@@ -65,7 +65,10 @@ func small(vs []int) *rapid.Generator[int] {
 
 func parallelism(t *rapid.T, s *kernels.Subject, c *model.Case) {
 	plain := *c
-	if rapid.IntRange(0, 2).Draw(t, "compress") == 0 {
+	if given := s.Manifest.Limits.Ratio; len(given) > 0 {
+		c.Ratio = rapid.SampledFrom(given).Draw(t, "ratio")
+		plain.Ratio = c.Ratio
+	} else if rapid.IntRange(0, 2).Draw(t, "compress") == 0 {
 		c.Ratio = rapid.SampledFrom([]int{2, 3, 4}).Draw(t, "ratio")
 	}
 	if rapid.IntRange(0, 2).Draw(t, "dcp") == 0 {

@@ -115,6 +115,9 @@ var invariance = Property{
 // checkInvariance makes all three changes in one run, and only when that
 // differs asks which one it was.
 func checkInvariance(ctx context.Context, e *evidence) (*Violation, error) {
+	if e.s.Manifest.Step != nil {
+		return e.movedStep(ctx)
+	}
 	changes := []struct {
 		name string
 		do   func(*model.Case, *kernels.RunOptions)
@@ -154,6 +157,18 @@ func checkInvariance(ctx context.Context, e *evidence) (*Violation, error) {
 	return together, nil
 }
 
+// movedStep is invariance for a metadata kernel of a step, whose outputs name
+// requests and pages: only its tensors can be moved.
+func (e *evidence) movedStep(ctx context.Context) (*Violation, error) {
+	o := e.o
+	o.Placement = e.c.Seed | 1
+	r, err := e.s.Run(ctx, e.in, o)
+	if err != nil {
+		return nil, err
+	}
+	return e.compare(r, "with its tensors elsewhere", nil), nil
+}
+
 func reverseRequests(c model.Case) model.Case {
 	n := len(c.Requests)
 	rs := make([]model.Request, n)
@@ -175,6 +190,9 @@ func (e *evidence) compare(other *kernels.Result, how string, where func(int) in
 	if other.Trap != nil {
 		return &Violation{Row: -1, Position: -1, Detail: how + " the kernel does not end: " + other.Trap.Error()}
 	}
+	if e.s.Manifest.Step != nil {
+		return e.compareOutputs(other, how)
+	}
 	v := Violation{Row: -1, Position: -1}
 	for row := range e.in.Rows {
 		pos, want, got := e.differs(other, row, where(row))
@@ -190,6 +208,19 @@ func (e *evidence) compare(other *kernels.Result, how string, where func(int) in
 		return nil
 	}
 	return &v
+}
+
+// compareOutputs is compare for a metadata kernel of a step.
+func (e *evidence) compareOutputs(other *kernels.Result, how string) *Violation {
+	for i := range e.base.Outputs {
+		a, b := &e.base.Outputs[i], &other.Outputs[i]
+		for k := range a.Values {
+			if x, y := element(a, k), element(b, k); x != y {
+				return &Violation{Row: -1, Position: -1, Expected: x, Got: y, Detail: fmt.Sprintf("%s, %s[%d]", how, a.Tensor, k)}
+			}
+		}
+	}
+	return nil
 }
 
 func (e *evidence) differs(other *kernels.Result, row, there int) (pos int, want, got string) {
