@@ -208,27 +208,28 @@ func (t *wideTile) zeros(n, whole int) {
 	}
 }
 
+// nothing is what a late rule has left to add. It changes nothing: an
+// accumulator that went through a group is never -0.
+var nothing [wideCols]float32
+
 // finishWide is a row's results.
 func (r *Rule) finishWide(t *wideTile, i int, c, d []float32) {
+	nans := t.nans
+	if t.nan[i] {
+		nans = 1<<wideCols - 1
+	}
 	acc := &t.acc[i]
 	switch {
-	case t.nan[i]:
-		for j := range d {
-			d[j] = nan32
+	case len(d) < wideCols:
+		last := nothing
+		if r.Join == JoinEarly {
+			copy(last[:], c)
 		}
-		return
-	case r.Join == JoinLate:
+		avxFinish(&acc[0], &last[0], &acc[0], nans)
 		copy(d, acc[:])
-	case len(d) == wideCols:
-		avxAdd(&d[0], &c[0], &acc[0])
+	case r.Join == JoinLate:
+		avxFinish(&d[0], &nothing[0], &acc[0], nans)
 	default:
-		for j := range d {
-			d[j] = c[j] + acc[j]
-		}
-	}
-	for j, x := range d {
-		if t.nans>>j&1 != 0 || isNaN(x) {
-			d[j] = nan32
-		}
+		avxFinish(&d[0], &c[0], &acc[0], nans)
 	}
 }

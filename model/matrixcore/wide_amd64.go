@@ -30,7 +30,8 @@ func avxUnpackRow(f *wideFormat, codes *uint8, n32 int, floats *float32, exps *u
 //go:noescape
 func avxUnpackColumns(f *wideFormat, codes *uint8, stride, blocks int, y *wideColumns) (nans uint16)
 
-// avxAdd is d = c + acc for 16 values.
+// avxFinish is d = c + acc for 16 outputs; a NaN, and what nans has a bit for,
+// becomes the one NaN.
 //
 //go:noescape
-func avxAdd(d, c, acc *float32)
+func avxFinish(d, c, acc *float32, nans uint16)

@@ -455,16 +455,32 @@ next:
 	VZEROUPPER
 	RET
 
-// func avxAdd(d, c, acc *float32)
-TEXT ·avxAdd(SB), NOSPLIT, $0-24
+// FINISH is eight results; the lowest bit of each dword of Y3 tells of a NaN.
+#define FINISH(off) \
+	VMOVUPS off(BX), Y0;       \
+	VADDPS off(CX), Y0, Y0;    \
+	VCMPPS $3, Y0, Y0, Y1;     \
+	VPSLLD $31, Y3, Y2;        \
+	VPOR Y2, Y1, Y1;           \
+	VBLENDVPS Y1, Y4, Y0, Y0;  \
+	VMOVUPS Y0, off(AX)
+
+// func avxFinish(d, c, acc *float32, nans uint16)
+TEXT ·avxFinish(SB), NOSPLIT, $0-26
 	MOVQ d+0(FP), AX
 	MOVQ c+8(FP), BX
 	MOVQ acc+16(FP), CX
-	VMOVUPS (BX), Y0
-	VMOVUPS 32(BX), Y1
-	VADDPS (CX), Y0, Y0
-	VADDPS 32(CX), Y1, Y1
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
+	VPBROADCASTW nans+24(FP), Y5
+	VPMOVZXBD counts<>(SB), Y6
+	VPCMPEQD Y4, Y4, Y4
+	VPSRLD $23, Y4, Y4
+	VPSLLD $22, Y4, Y4 // 0x7fc00000
+	VPSRLVD Y6, Y5, Y3
+	FINISH(0)
+	VPSRLD $8, Y3, Y3
+	FINISH(32)
 	VZEROUPPER
 	RET
+
+DATA counts<>+0(SB)/8, $0x0706050403020100
+GLOBL counts<>(SB), RODATA|NOPTR, $8

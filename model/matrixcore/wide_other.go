@@ -14,6 +14,6 @@ func avxUnpackRow(*wideFormat, *uint8, int, *float32, *uint8) bool { panic(noVec
 func avxUnpackColumns(*wideFormat, *uint8, int, int, *wideColumns) uint16 {
 	panic(noVectors)
 }
-func avxAdd(_, _, _ *float32) { panic(noVectors) }
+func avxFinish(_, _, _ *float32, _ uint16) { panic(noVectors) }
 
 const noVectors = "matrixcore: no vector code for this processor"
