@@ -87,19 +87,22 @@ func (x *matrixArgs) load(w *Wave, c *[32 * 32]float32) {
 	}
 	for i := range x.registers() {
 		v := floats(&w.V[x.c+i])
-		for l := 0; l < Lanes; l += n {
-			copy(c[x.row(l, i)*n:][:n], v[l:])
+		for l := 0; l < Lanes; l += 16 {
+			*sixteen(c, x.row(l, i)*n+l%n) = *(*[16]float32)(v[l:])
 		}
 	}
 }
+
+// sixteen is 16 elements of a row.
+func sixteen(c *[32 * 32]float32, at int) *[16]float32 { return (*[16]float32)(c[at:]) }
 
 // store takes D from row-major order. EXEC is ignored by the matrix core.
 func (x *matrixArgs) store(w *Wave, d *[32 * 32]float32) {
 	n := x.n
 	for i := range x.registers() {
 		v := floats(&w.V[x.d+i])
-		for l := 0; l < Lanes; l += n {
-			copy(v[l:l+n], d[x.row(l, i)*n:])
+		for l := 0; l < Lanes; l += 16 {
+			*(*[16]float32)(v[l:]) = *sixteen(d, x.row(l, i)*n+l%n)
 		}
 	}
 }
@@ -109,13 +112,14 @@ func (x *matrixArgs) store(w *Wave, d *[32 * 32]float32) {
 // number on.
 func (x *matrixArgs) bytes(w *Wave, reg int, out []byte) {
 	n, k := x.n, x.k
-	dwords := n * k / Lanes / 4
-	for i := range dwords {
-		v := &w.V[reg+i]
+	dwords := n * k / Lanes / 4 // an even number
+	for i := 0; i < dwords; i += 2 {
+		v, next := &w.V[reg+i], &w.V[reg+i+1]
 		for l := 0; l < Lanes; l += n {
 			at := l/n*dwords*4 + 4*i
-			for _, u := range v[l : l+n] {
-				binary.LittleEndian.PutUint32(out[at:], u)
+			high := next[l : l+n]
+			for j, u := range v[l : l+n] {
+				binary.LittleEndian.PutUint64(out[at:], uint64(u)|uint64(high[j])<<32)
 				at += k
 			}
 		}
