@@ -132,9 +132,12 @@ func (s *Subject) ManifestText() string { return string(s.text) }
 // Hash is the sha256 of the manifest and the code object, in hex.
 func (s *Subject) Hash() string { return s.code.hash }
 
-// Verified reports whether the target's matrix arithmetic is known to the bit.
-// No public description covers that of gfx950: there it is an assumption.
-func (s *Subject) Verified() bool { return s.Target != isa.GFX950.String() }
+// Verified reports whether the arithmetic that the subject uses is known to the
+// bit. No public description covers the matrix arithmetic of gfx950: there it is
+// an assumption. Metadata kernels have integers only.
+func (s *Subject) Verified() bool {
+	return s.Target != isa.GFX950.String() || s.Manifest.Kind == Metadata
+}
 
 // Reads is what the kernel may read of the cache: ReadsTokens or ReadsPages.
 func (s *Subject) Reads() string {

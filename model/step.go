@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mqaproof/model/metadata"
 )
@@ -90,12 +91,11 @@ func (in *Inputs) NewStep(kind StepKind, width int) (*Step, error) {
 		s.queries(func(int) int { return in.Case.NextN })
 		s.Batch.NumActualTokens = in.Rows
 	case PrefillStep:
-		in.parallel(&s.Config)
-		s.Config.MaxModelLen, s.Config.WorkspaceFactor, s.Config.MaxLogitsMB = MaxColumns, 1<<16, 1<<28
+		in.mixed(&s.Config)
 		s.queries(func(r int) int { return in.prefillDepth(r, 0) })
+		s.Batch.SlotMapping = slices.Repeat([]int64{-1}, s.Batch.NumActualTokens)
 	case SlotsStep:
-		in.parallel(&s.Config)
-		s.Config.PageTokens = in.Case.Page * in.Case.Ratio
+		in.mixed(&s.Config)
 		s.queries(func(r int) int { return in.prefillDepth(r, in.Case.NextN) })
 		s.Batch.SlotMapping = in.stepSlots(s)
 		s.Batch.NumActualTokens += below(in.stepHash(0), 4)
@@ -117,8 +117,11 @@ func (in *Inputs) NewStep(kind StepKind, width int) (*Step, error) {
 	return s, nil
 }
 
-// parallel gives the builder the case's DCP and compression.
-func (in *Inputs) parallel(c *metadata.Config) {
+// mixed gives the builder what a step with prefills needs: the case's DCP and
+// compression, pages, and limits that no chunk reaches.
+func (in *Inputs) mixed(c *metadata.Config) {
+	c.MaxModelLen, c.WorkspaceFactor, c.MaxLogitsMB = MaxColumns, 1<<16, 1<<28
+	c.PageTokens = in.Case.Page * in.Case.Ratio
 	c.CompressRatio = in.Case.Ratio
 	c.DCPWorldSize, c.DCPRank, c.CPInterleave = in.Case.DCP.World, in.Case.DCP.Rank, in.Case.DCP.Interleave
 }

@@ -5,7 +5,7 @@ Run as `python compile.py JOB.json RESULT.json`. The job is one JSON object:
     package      what to call the package in messages, e.g. "amd-aiter 0.1.7"
     file         the source file that defines the function
     shown        what to call the file in messages
-    function     the name of the jit function
+    function     the name of the jit function; "Class.name" for a static method
     target       "gfx942"
     types        parameter -> type: "i32", "i64", "fp32", "*fp32", "*fp8e4b8", ...;
                  "int" takes the parameter's own annotation, or i32 without one
@@ -143,7 +143,25 @@ class Imports(ast.NodeTransformer):
     visit_Import = visit_ImportFrom = _visit
 
 
+def find_method(tree, name, label, file):
+    """A static jit method, put into the module as a function of its own name."""
+    owner, name = name.split(".")
+    for statement in tree.body:
+        if not isinstance(statement, ast.ClassDef) or statement.name != owner:
+            continue
+        for inner in statement.body:
+            if isinstance(inner, ast.FunctionDef) and inner.name == name:
+                if any(name in bound_names(s) for s in tree.body):
+                    raise Failure(SOURCE, "%s: %s has a %s beside %s.%s" % (label, file, name, owner, name))
+                tree.body.append(inner)
+                return find_function(tree, name, label, file)
+        raise Failure(SOURCE, "%s: class %s in %s has no method %s" % (label, owner, file, name))
+    raise Failure(SOURCE, "%s: no class %s in %s" % (label, owner, file))
+
+
 def find_function(tree, name, label, file):
+    if "." in name:
+        return find_method(tree, name, label, file)
     for statement in tree.body:
         if isinstance(statement, ast.FunctionDef) and statement.name == name:
             if not any(is_jit(d) for d in statement.decorator_list):

@@ -51,6 +51,9 @@ func (p *plan) describe(c *compiled, k *codeobject.Kernel, about, objectFile str
 			Block:  []string{p.Block},
 		}},
 	}
+	if p.Step != nil {
+		m.Kind, m.Step = kernels.Metadata, p.Step
+	}
 	if c.Shared > 0 {
 		m.Launches[0].LDS = strconv.Itoa(c.Shared)
 	}
@@ -107,6 +110,9 @@ func (p *plan) args(c *compiled, k *codeobject.Kernel) ([]kernels.Arg, error) {
 // length a request is right only while they differ by one from row to row:
 // not under DCP or compression.
 func (p *plan) wirings(c *compiled) map[string]kernels.Wiring {
+	if p.Step != nil {
+		return map[string]kernels.Wiring{"device": {}}
+	}
 	const uniform = "world == 1 && ratio == 1"
 	faulty := func(w kernels.Wiring, id string) kernels.Wiring {
 		w.Fault, w.Property = id, "mask"

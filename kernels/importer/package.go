@@ -21,7 +21,7 @@ var packages = []*pkg{
 		name:   "vllm",
 		module: "vllm",
 		pinned: "0.33.0",
-		files:  []string{vllmSparse},
+		files:  []string{vllmSparse, vllmDecodeMetadata, vllmIndexer, vllmCompressor},
 		plans:  vllmPlans,
 	},
 	{

@@ -37,11 +37,13 @@ type plan struct {
 
 	WholeChunks string      // condition on cases when stores are not cut at max_model_len
 	Lengths     lengthsKind // how lengths reach the kernel
+
+	Step *kernels.StepSpec `json:",omitempty"` // of a metadata kernel
 }
 
 // param is a parameter of a jit function and what the launcher passes for it.
 type param struct {
-	Type   string // "fp8", "f32", "i32" for a pointer to such, "int" or "i64" for a value
+	Type   string // "fp8", "f32", "i32", "long" (int64) for a pointer to such, "int" or "i64" for a value
 	Tensor string // pointers
 	Offset string // pointers: bytes into the tensor
 	Value  string // values
@@ -80,6 +82,8 @@ func (p param) tritonType(target string) string {
 		return "*fp32"
 	case "i32":
 		return "*i32"
+	case "long":
+		return "*i64"
 	}
 	return p.Type
 }

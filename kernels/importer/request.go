@@ -24,6 +24,10 @@ type Request struct {
 	ChunkK  []int // positions a step; default: what the package's launcher uses
 	SplitKV []int // programs that share a row's context; default: what the package's launcher uses, or comes nearest to
 
+	// Of vLLM's metadata kernels.
+	Ratio           []int // compress ratios; default 1, 2, 4, 128
+	BlockTableWidth []int // block table columns of the decode-metadata kernel; default 20, 64
+
 	CacheDir string // default: kernels.CacheDir
 	Python   string // default: $MQAPROOF_PYTHON, .venv/bin/python, python3, python: the first that has triton
 }
@@ -62,6 +66,8 @@ func (r Request) normalise() (Request, *pkg, error) {
 	r.Heads = orDefault(r.Heads, 64)
 	r.HeadDim = orDefault(r.HeadDim, 128)
 	r.NextN = orDefault(r.NextN, 1, 2, 3)
+	r.Ratio = orDefault(r.Ratio, 1, 2, 4, 128)
+	r.BlockTableWidth = orDefault(r.BlockTableWidth, 20, 64)
 	for _, l := range []struct {
 		name     string
 		values   []int
@@ -74,6 +80,8 @@ func (r Request) normalise() (Request, *pkg, error) {
 		{"next_n", r.NextN, 8, false},
 		{"ChunkK", r.ChunkK, 1024, true},
 		{"SplitKV", r.SplitKV, 1024, false},
+		{"ratio", r.Ratio, 4096, false},
+		{"block table width", r.BlockTableWidth, 1 << 14, false},
 	} {
 		for _, v := range l.values {
 			if v < 1 || v > l.max || l.powerOf2 && v&(v-1) != 0 {

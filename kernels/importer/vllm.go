@@ -33,7 +33,7 @@ func vllmPlans(r Request) []*plan {
 			}
 		}
 	}
-	return plans
+	return append(plans, vllmMetadataPlans(r)...)
 }
 
 func vllmPlan(kernel, target string, s shape, nextN int, lengths lengthsKind) *plan {
