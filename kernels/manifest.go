@@ -22,7 +22,7 @@ type Manifest struct {
 	CodeObjects map[string]string `yaml:"code_objects"`  // target -> file, relative to the manifest
 	FP8         string            `yaml:"fp8,omitempty"` // e4m3fn or e4m3fnuz; default: the target's own
 	Layouts     []model.Layout    `yaml:"layouts,omitempty"`
-	Profile     string            `yaml:"profile,omitempty"` // numeric profile, model.Profiles; empty: unknown
+	Profile     string            `yaml:"profile,omitempty"` // numeric profile: a name of package profile, or a file (*.json) beside the manifest; empty: unknown
 	Reads       string            `yaml:"reads,omitempty"`   // "tokens" (default): only cache slots that hold a token; "pages": any byte of an allocated page
 	Tile        string            `yaml:"tile,omitempty"`    // expr: up to the request's length, rounded up to whole tiles of so many positions, everything is written, -inf past the row's length; unset: memory past the row's own length stays unwritten
 	Const       map[string]string `yaml:"const,omitempty"`   // expr: named values for the other expressions (chunk_k, split_kv, ...)
