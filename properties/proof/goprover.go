@@ -62,6 +62,7 @@ func tryClaim(c claim, tb *tables, refute bool) (*int64, error) {
 // stands out first in the order of the settings.
 type finding struct {
 	settings, claims int
+	again            int      // queries that a solver decided on their own
 	unknown          int      // claims that the prover did not decide
 	refuted          *Witness // the first claim found false
 	held             *Setting // the first setting with a claim found true

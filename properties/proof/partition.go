@@ -38,6 +38,17 @@ func partition() Theorem {
 				},
 			},
 			{
+				Name:     "complete",
+				Sentence: "the states of a length are the most that fit into it, for negative ones too: s * r <= x < s * r + r",
+				settings: where(func(s Setting) bool { return s.World == 1 && s.NextN == 1 }),
+				claims: func(ts *Terms, s Setting, _ Domain) []claim {
+					x := ts.Var("x")
+					tokens := ts.Mul(metadata.Compress(ts, x, ts.Int(s.Ratio)), ts.Int(s.Ratio))
+					rest := ts.Sub(x, tokens)
+					return []claim{{lo: s.below(), goal: ts.and(ts.le(ts.Int(0), rest), ts.le(rest, ts.Int(s.Ratio-1)))}}
+				},
+			},
+			{
 				Name:     "commutes",
 				Sentence: "localizing and then compressing equals compressing and then localizing by I/r states, when r divides I, on every rank",
 				settings: divides,

@@ -167,7 +167,7 @@ func (o Options) proveSMT(ctx context.Context, t Theorem, p smtProver) (Certific
 		Theorem: t.Name, Sentence: t.Sentence, Domain: o.Solver, Prover: p.proverName(), Version: p.version,
 		Grid:    p.grid,
 		Lengths: "all integers from 0, and where the theorem says so all negative ones",
-		Command: p.solver.name + " " + strings.Join(p.flags(p.perQuery), " "),
+		Command: p.solver.name + " " + strings.Join(p.flagsFor(false), " "),
 	}
 	if p.bits {
 		c.Lengths = "32-bit vectors up to 2147483646, which wrap; signed"
@@ -238,7 +238,7 @@ func (v Verdict) says() string {
 // proved the part there or found another first.
 func contradict(a Certificate, va Verdict, b Certificate, vb Verdict) bool {
 	w := vb.Counterexample
-	if w == nil || w.Length < 0 || va.Result == Unknown || va.Detail != "" && va.Counterexample == nil || !a.covers(w.Setting) {
+	if w == nil || w.Length < 0 || va.Result == Unknown || va.Result == Broken && va.Counterexample == nil || !a.covers(w.Setting) {
 		return false
 	}
 	if va.Counterexample == nil {

@@ -88,6 +88,7 @@ type query struct {
 	claims  int
 	sat     bool   // the expected answer
 	what    string // in words
+	text    string // the query alone
 }
 
 func newScript(th theory) *script {
@@ -103,6 +104,7 @@ func (s *script) ask(q query, cs []claim, ts *Terms, extra func(name string) str
 	if q.sat {
 		status = "sat"
 	}
+	before := s.text.Len()
 	fmt.Fprintf(&s.text, "(push 1)\n; %s; expected: %s\n", q.what, status)
 	var goals []*Term
 	for _, c := range cs {
@@ -138,6 +140,7 @@ func (s *script) ask(q query, cs []claim, ts *Terms, extra func(name string) str
 	}
 	s.define(all, names)
 	fmt.Fprintf(&s.text, "(assert (not %s))\n(check-sat)\n(pop 1)\n", names[all])
+	q.text = s.text.String()[before:]
 	s.queries = append(s.queries, q)
 }
 
@@ -212,7 +215,7 @@ func (s *script) partQueries(part int, p Part, name string, d Domain) {
 		what := fmt.Sprintf("%s at %s", name, setting)
 		if p.Refuted {
 			for _, c := range claims {
-				s.ask(query{part, setting, 1, true, what}, []claim{c}, ts, nil)
+				s.ask(query{part: part, setting: setting, claims: 1, sat: true, what: what}, []claim{c}, ts, nil)
 			}
 			continue
 		}
@@ -224,7 +227,7 @@ func (s *script) partQueries(part int, p Part, name string, d Domain) {
 					now = append(now, c)
 				}
 			}
-			s.ask(query{part, setting, len(now), false, what}, now, ts, nil)
+			s.ask(query{part: part, setting: setting, claims: len(now), what: what}, now, ts, nil)
 			claims = slices.DeleteFunc(slices.Clone(claims), alike)
 		}
 	}

@@ -16,7 +16,10 @@ type smtProver struct {
 
 func (p smtProver) proverName() string { return p.solver.name + "-" + p.theory.name }
 
-// prove proves a theorem; input is the text by which anyone can do it again.
+func (p smtProver) flagsFor(again bool) []string { return p.flags(p.theory, p.perQuery, again) }
+
+// prove proves a theorem; a query that is left undecided gets a process of its
+// own. The input is the text by which anyone can do it again.
 func (p smtProver) prove(ctx context.Context, t Theorem, d Domain, progress func(part, done, total int)) (fs []finding, input string, err error) {
 	s := newScript(p.theory)
 	for i, part := range t.Parts {
@@ -40,8 +43,8 @@ func (p smtProver) prove(ctx context.Context, t Theorem, d Domain, progress func
 			if p.bits {
 				below = "bvslt"
 			}
-			s.ask(query{i, w.Setting, 0, true, what + ": the smallest counterexample"}, []claim{c}, ts, at("="))
-			s.ask(query{i, w.Setting, 0, false, what + ": there is no smaller one"}, []claim{c}, ts, at(below))
+			s.ask(query{part: i, setting: w.Setting, sat: true, what: what + ": the smallest counterexample"}, []claim{c}, ts, at("="))
+			s.ask(query{part: i, setting: w.Setting, what: what + ": there is no smaller one"}, []claim{c}, ts, at(below))
 		}
 	}
 	input = s.text.String()
@@ -51,7 +54,7 @@ func (p smtProver) prove(ctx context.Context, t Theorem, d Domain, progress func
 	for _, q := range s.queries {
 		total[q.part]++
 	}
-	err = p.run(ctx, input, len(s.queries), p.perQuery, func(i int, a string) {
+	err = p.run(ctx, input, len(s.queries), p.flagsFor(false), func(i int, a string) {
 		answers[i] = a
 		part := s.queries[i].part
 		done[part]++
@@ -62,10 +65,22 @@ func (p smtProver) prove(ctx context.Context, t Theorem, d Domain, progress func
 	if err != nil {
 		return nil, "", err
 	}
+	for i, q := range s.queries {
+		if answers[i] == "unknown" {
+			if err := p.run(ctx, p.prelude()+q.text, 1, p.flagsFor(true), func(_ int, a string) { answers[i] = a }); err != nil {
+				return nil, "", err
+			}
+			if answers[i] != "unknown" {
+				fs[q.part].again++
+			}
+		}
+	}
 	for i := range t.Parts {
+		again := fs[i].again
 		if fs[i], err = p.find(ctx, i, t.Parts[i], s.queries, answers, d); err != nil {
 			return nil, "", err
 		}
+		fs[i].again = again
 	}
 	return fs, input, nil
 }
@@ -140,7 +155,7 @@ func (p smtProver) smallest(ctx context.Context, part Part, d Domain, at *Settin
 					return p.operator(lessEqual, []string{name, p.number(x)})
 				})
 				sat := false
-				err := p.run(ctx, s.text.String(), 1, p.perQuery, func(_ int, a string) { sat = a == "sat" })
+				err := p.run(ctx, s.text.String(), 1, p.flagsFor(false), func(_ int, a string) { sat = a == "sat" })
 				return sat, err
 			}
 			low, high := c.lo-1, c.lo
