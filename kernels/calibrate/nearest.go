@@ -17,7 +17,7 @@ func (m *Measured) nearest(ctx context.Context, last []death) (*Nearest, error) 
 	sample := inOrder(m.outputs)
 	sample = sample[:min(1500, len(sample))]
 	var starts []point
-	for _, named := range matrixcore.All() {
+	for _, named := range m.Target.named() {
 		if s, c, ok := place(named, InOrder); ok {
 			starts = append(starts, point{s, c, 0})
 		}
@@ -57,7 +57,7 @@ func (m *Measured) nearest(ctx context.Context, last []death) (*Nearest, error) 
 			n.Refuted = o.refutation(by)
 		}
 	}
-	for _, named := range matrixcore.All() {
+	for _, named := range m.Target.named() {
 		if s, c, ok := place(named, best.shape.order); ok && s == best.shape && c == best.choice {
 			n.Names = append(n.Names, named.Name)
 		}

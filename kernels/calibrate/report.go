@@ -100,7 +100,7 @@ func (m *Measured) Report(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Fits = m.fits(found); len(r.Fits) > 0 {
+	if r.Fits = m.fits(found, m.Target.Instructions()); len(r.Fits) > 0 {
 		s, _, _ := place(&r.Fits[0].Rule, orderNamed(r.Fits[0].Order))
 		r.ZeroSigns = zeroSigns(&r.Fits[0].Rule, s.order, m.outputs)
 		return r, nil
@@ -119,13 +119,14 @@ func (m *Measured) Report(ctx context.Context) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.Instructions = append(r.Instructions, InstructionReport{in.Name, m.fits(found)})
+		r.Instructions = append(r.Instructions, InstructionReport{in.Name, m.fits(found, []Instruction{in})})
 	}
 	return r, nil
 }
 
-// fits gives one Fit for each behaviour of what is left, the plainest first.
-func (m *Measured) fits(found []fit) []Fit {
+// fits gives one Fit for each behaviour that what is left shows in the
+// instructions, the plainest first.
+func (m *Measured) fits(found []fit, instructions []Instruction) []Fit {
 	type candidate struct {
 		Fit
 		plain  int
@@ -137,7 +138,7 @@ func (m *Measured) fits(found []fit) []Fit {
 			b := &f.boxes[i]
 			rule := f.shape.rule(b.first())
 			var names []string
-			for _, named := range matrixcore.All() {
+			for _, named := range m.Target.named() {
 				if s, c, ok := place(named, f.shape.order); ok && s == f.shape && b.has(c) {
 					names = append(names, named.Name)
 					rule = f.shape.rule(c)
@@ -147,7 +148,7 @@ func (m *Measured) fits(found []fit) []Fit {
 			rule.Source = fmt.Sprintf("mqaproof calibrate: %d outputs of %s", len(m.outputs), m.device())
 			all = append(all, candidate{
 				Fit{Rule: rule, Names: names, Order: f.shape.order.String(), Members: Count(b.members()), Open: b.open(&f.shape)},
-				f.shape.oddity(&rule, len(names) > 0), behaviour(m.Target, &rule, f.shape.order),
+				f.shape.oddity(&rule, len(names) > 0), behaviour(instructions, &rule, f.shape.order),
 			})
 		}
 	}
@@ -197,9 +198,9 @@ func (s *shape) oddity(r *matrixcore.Rule, named bool) int {
 
 // behaviour is a digest of what the rule gives for tiles that the probe does
 // not have.
-func behaviour(t Target, r *matrixcore.Rule, order Order) string {
+func behaviour(instructions []Instruction, r *matrixcore.Rule, order Order) string {
 	var all []byte
-	for _, in := range t.Instructions() {
+	for _, in := range instructions {
 		for seed := range uint64(20) {
 			tile := in.chosen(1<<50 + seed)
 			for _, d := range order.mulAdd(in, r, tile) {

@@ -60,40 +60,40 @@ func search(ctx context.Context, shapes []shape, outputs []output) (fits []fit, 
 	return fits, last, nil
 }
 
-// run narrows everything that the shape holds by one output after another.
-// Outputs that take too much effort wait until fewer rules are left.
+// leastEffort is what an output may cost while easier ones may be left.
+const leastEffort = 1000
+
+// run narrows everything that the shape holds by one output after another. An
+// output that takes too much effort waits until fewer rules are left; when
+// several in a row did, there may be no easier ones, and the effort is raised.
 func (n *narrower) run(ctx context.Context, s *shape, outputs []output) ([]box, death) {
 	boxes, spare := []box{s.everything()}, []box(nil)
-	var later, waiting []int
-	step := func(i, effort int) (dead bool) {
-		left, done := n.narrow(s, &outputs[i], boxes, spare[:0], effort)
-		if !done {
-			later = append(later, i)
-			return false
-		}
-		if left = merge(left); len(left) == 0 {
-			return true
-		}
-		boxes, spare = left, boxes
-		return false
+	waiting := make([]int, len(outputs))
+	for i := range waiting {
+		waiting[i] = i
 	}
-	effort := 2000
-	for i := range outputs {
-		if step(i, effort) {
-			return nil, death{*s, boxes, i}
-		}
-		if i%256 == 0 && ctx.Err() != nil {
-			return nil, death{}
-		}
-	}
-	for len(later) > 0 && ctx.Err() == nil {
-		waiting, later = later, waiting[:0]
-		effort *= 8
-		for _, i := range waiting {
-			if step(i, effort) {
+	effort, refused := leastEffort, 0
+	for len(waiting) > 0 {
+		later := waiting[:0]
+		for tried, i := range waiting {
+			if tried%256 == 0 && ctx.Err() != nil {
+				return nil, death{}
+			}
+			left, done := n.narrow(s, &outputs[i], boxes, spare[:0], effort)
+			if !done {
+				later = append(later, i)
+				if refused++; refused == 8 {
+					effort, refused = 2*effort, 0
+				}
+				continue
+			}
+			if left = merge(left); len(left) == 0 {
 				return nil, death{*s, boxes, i}
 			}
+			boxes, spare = left, boxes
+			effort, refused = max(leastEffort, effort*7/8), 0
 		}
+		waiting = later
 	}
 	return boxes, death{}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"mqaproof/model/fp8"
+	"mqaproof/model/matrixcore"
 	"mqaproof/sim/isa"
 )
 
@@ -36,6 +37,14 @@ func (t Target) Format() fp8.Format {
 		return fp8.E4M3FNUZ
 	}
 	return fp8.E4M3FN
+}
+
+// named is the named rules that are worth a mention on the target.
+func (t Target) named() []*matrixcore.Rule {
+	if t == GFX950 {
+		return []*matrixcore.Rule{matrixcore.CDNA4Assumed, matrixcore.CDNA3, matrixcore.Hopper}
+	}
+	return []*matrixcore.Rule{matrixcore.CDNA3, matrixcore.Hopper}
 }
 
 // Instruction is one matrix instruction, D[n][n] = C + A[n][k] * B[k][n], as
