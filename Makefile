@@ -7,6 +7,7 @@ SUDO    := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 LLVM    := clang-22 lld-22 llvm-22
 TRITON  := triton==3.9.0
 ISA     := tinygrad==0.14.0
+FP8     := ml_dtypes==0.7.0 numpy==2.4.6
 
 .PHONY: run build test check tools kernels generate bench lint
 
@@ -36,7 +37,7 @@ tools: .venv/.done
 
 .venv/.done: Makefile
 	$(PYTHON) -m venv .venv
-	.venv/bin/python -m pip install -q --disable-pip-version-check $(TRITON) $(ISA)
+	.venv/bin/python -m pip install -q --disable-pip-version-check $(TRITON) $(ISA) $(FP8)
 	touch $@
 
 # kernels rebuilds our code objects from their sources.
