@@ -1,6 +1,7 @@
 package order_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,26 +16,26 @@ import (
 	"mqaproof/model/profile"
 )
 
-// compiled builds testdata/orders.hip with the given definitions.
-func compiled(t *testing.T, defines map[string]string) *kernels.Subject {
+// compiled builds testdata/NAME.hip with the given definitions.
+func compiled(t *testing.T, name string, defines map[string]string) *kernels.Subject {
 	t.Helper()
 	clang := needtool.Path(t, "clang-22")
 	needtool.Path(t, "ld.lld-22")
 	dir := t.TempDir()
 	args := []string{"-x", "hip", "--offload-arch=gfx942", "--offload-device-only", "--no-gpu-bundle-output", "-nogpuinc", "-nogpulib",
 		"-O2", "-ffp-contract=off"}
-	for name, value := range defines {
-		args = append(args, "-D"+name+"="+value)
+	for macro, value := range defines {
+		args = append(args, "-D"+macro+"="+value)
 	}
-	args = append(args, "testdata/orders.hip", "-o", filepath.Join(dir, "orders.hsaco"))
+	args = append(args, "testdata/"+name+".hip", "-o", filepath.Join(dir, name+".hsaco"))
 	if out, err := exec.Command(clang, args...).CombinedOutput(); err != nil {
 		t.Fatalf("clang: %v\n%s", err, out)
 	}
-	text, err := os.ReadFile("testdata/orders.yaml")
+	text, err := os.ReadFile("testdata/" + name + ".yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	manifest := filepath.Join(dir, "orders.yaml")
+	manifest := filepath.Join(dir, name+".yaml")
 	if err := os.WriteFile(manifest, text, 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +124,7 @@ func TestDeriveCompiled(t *testing.T) {
 			if zero {
 				sum = "(0.0f+" + sum + ")"
 			}
-			s := compiled(t, map[string]string{
+			s := compiled(t, "orders", map[string]string{
 				"RELU(x)": relus[relu],
 				"DOT":     product(dims),
 				"LOGIT":   fmt.Sprintf(place.logit, sum),
@@ -171,10 +172,62 @@ func TestDeriveRefuses(t *testing.T) {
 				defines[k] = v
 			}
 			defines[test.define] = test.value
-			p, err := order.Derive(t.Context(), compiled(t, defines), nil)
+			p, err := order.Derive(t.Context(), compiled(t, "orders", defines), nil)
 			if err == nil || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("profile %v, error %v: want one that says %q", p, err, test.says)
 			}
 		})
+	}
+}
+
+// TestDeriveChains compiles kernels that use the matrix core in several chains
+// and with permuted dims.
+func TestDeriveChains(t *testing.T) {
+	// Instruction i takes 32 dims; half of it is a group, of 8 dims from each of
+	// two lane groups.
+	const (
+		plain = "(4*(i)+(g))" // lane group g gives dims 32i+8g on
+		wide  = "(8*((i)/2)+2*(g)+(i)%2)"
+	)
+	for _, test := range []struct {
+		name, chunk, dot string
+		dims             string // of 128; "": as they are
+		dots             string
+	}{
+		{"one chain", plain, "a(3,a(2,a(1,a(0,zero))))", "", ""},
+		{"backwards", plain, "a(0,a(1,a(2,a(3,zero))))", "96-127 64-95 32-63 0-31", ""},
+		{"wide loads", wide, "a(3,a(2,a(1,a(0,zero))))", "0-7 16-23 32-39 48-55 8-15 24-31 40-47 56-71 80-87 96-103 112-119 72-79 88-95 104-111 120-127", ""},
+		{"two chains", plain, "a(2,a(0,zero))+a(3,a(1,zero))", "0-31 64-95 | 32-63 96-127", "(0 1)"},
+		{"four chains", plain, "(a(0,zero)+a(1,zero))+(a(2,zero)+a(3,zero))", "0-31 | 32-63 | 64-95 | 96-127", "((0 1) (2 3))"},
+		{"uneven chains", wide, "a(3,a(0,a(1,zero)))+a(2,zero)", "8-15 24-31 40-47 56-63 0-7 16-23 32-39 48-55 72-79 88-95 104-111 120-127 | 64-71 80-87 96-103 112-119", "(0 1)"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := compiled(t, "chains", map[string]string{"CHUNK(g,i)": test.chunk, "DOT(a)": test.dot})
+			p, err := order.Derive(t.Context(), s, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := p.MarshalJSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var file struct {
+				MatrixCore string `json:"matrix_core"`
+				Dims, Dots map[string]string
+			}
+			if err := json.Unmarshal(data, &file); err != nil {
+				t.Fatal(err)
+			}
+			if file.MatrixCore != "cdna3" || p.Step != 32 || file.Dims["128"] != test.dims || file.Dots["128"] != test.dots {
+				t.Errorf("found rule %s, steps of %d, dims %q, dots %q\nwant cdna3, 32, %q, %q", file.MatrixCore, p.Step, file.Dims["128"], file.Dots["128"], test.dims, test.dots)
+			}
+		})
+	}
+
+	// A chain that goes on from the sum of two others is none that a profile has.
+	s := compiled(t, "chains", map[string]string{"CHUNK(g,i)": plain, "DOT(a)": "a(3,a(2,zero)+a(1,a(0,zero)))"})
+	if p, err := order.Derive(t.Context(), s, nil); err == nil || !strings.Contains(err.Error(), "goes on from 96 products") {
+		t.Errorf("a chain on top of a sum: %v, %v", p, err)
 	}
 }

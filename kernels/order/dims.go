@@ -12,38 +12,53 @@ import (
 
 // dotOrder is how a dot is made.
 type dotOrder struct {
-	tree *profile.Tree // additions of float32; nil: a matrix core
-	dims []int         // the order in which the matrix core takes the dims
+	tree *profile.Tree // additions of float32: of the products, or of chains; nil: there is one chain
+	dims [][]int       // the chains of the matrix core, each in the order in which it takes the dims; nil: there is none
 }
 
 // dot finds the order of the dims in one head's dot. rule is what the target's
 // matrix core computes.
 func (b *bench) dot(rule *matrixcore.Rule) (*dotOrder, error) {
-	dim := b.shape.HeadDim
+	o, err := b.dotOf(rule)
+	if err != nil {
+		return nil, fmt.Errorf("the order of %d dims: %w", b.shape.HeadDim, err)
+	}
+	return o, nil
+}
+
+func (b *bench) dotOf(rule *matrixcore.Rule) (*dotOrder, error) {
 	n, err := b.dimTree()
 	if err != nil {
-		return nil, fmt.Errorf("the order of %d dims: %w", dim, err)
+		return nil, err
 	}
 	if t := n.binary(); t != nil {
 		return &dotOrder{tree: t}, nil
 	}
-	groups, err := matrixGroups(n)
-	if err != nil {
-		return nil, fmt.Errorf("the order of %d dims: %w", dim, err)
-	}
 	if rule == nil {
-		return nil, fmt.Errorf("the order of %d dims: up to %d products are added at once, and no matrix core is known of target %s", dim, len(groups[0]), b.s.Target)
+		return nil, fmt.Errorf("many products are added at once, and no matrix core is known of target %s", b.s.Target)
 	}
-	for i, g := range groups {
-		if len(g) != rule.Group && (i < len(groups)-1 || len(g) > rule.Group) {
-			return nil, fmt.Errorf("the order of %d dims: %d products are added at once, the matrix core of %s (%s) takes %d", dim, len(g), b.s.Target, rule.Name, rule.Group)
-		}
-	}
-	order, err := b.subSums(rule, groups)
+	var chains [][][]int
+	tree, err := matrixChains(n, &chains)
 	if err != nil {
-		return nil, fmt.Errorf("the order of %d dims: %w", dim, err)
+		return nil, err
 	}
-	return &dotOrder{dims: order}, nil
+	o := new(dotOrder)
+	if len(chains) > 1 {
+		o.tree = tree
+	}
+	for _, groups := range chains {
+		for i, g := range groups {
+			if len(g) != rule.Group && (i < len(groups)-1 || len(g) > rule.Group) {
+				return nil, fmt.Errorf("%d products are added at once, the matrix core of %s (%s) takes %d", len(g), b.s.Target, rule.Name, rule.Group)
+			}
+		}
+		order, err := b.subSums(rule, groups)
+		if err != nil {
+			return nil, err
+		}
+		o.dims = append(o.dims, order)
+	}
+	return o, nil
 }
 
 // dimTree is the tree of one dot's products. Two of them are +M and -M, with M
@@ -101,26 +116,51 @@ func largestPower(f fp8.Format) float32 {
 	return float32(math.Ldexp(1, exp-1))
 }
 
-// matrixGroups reads a chain of groups off the tree, the first group first: the
-// sides of a node are the chain so far and the terms of one group.
+// matrixChains reads chains of the matrix core off the tree, and the float32
+// additions that join them: a node with two sums for sides is such an addition.
+func matrixChains(n *node, chains *[][][]int) (*profile.Tree, error) {
+	if len(n.children) == 2 && n.children[0].children != nil && n.children[1].children != nil {
+		a, err := matrixChains(n.children[0], chains)
+		if err != nil {
+			return nil, err
+		}
+		b, err := matrixChains(n.children[1], chains)
+		if err != nil {
+			return nil, err
+		}
+		return profile.Node(a, b), nil
+	}
+	groups, err := matrixGroups(n)
+	if err != nil {
+		return nil, err
+	}
+	*chains = append(*chains, groups)
+	return profile.Leaf(len(*chains) - 1), nil
+}
+
+// matrixGroups reads one chain's groups, the first group first: the sides of a
+// node are the chain so far and the terms of one group.
 func matrixGroups(n *node) ([][]int, error) {
 	var group []int
-	var before *node
+	var sums []*node
 	for _, c := range n.children {
-		switch {
-		case c.children == nil:
+		if c.children == nil {
 			group = append(group, c.term)
-		case before == nil:
-			before = c
-		default:
-			return nil, fmt.Errorf("two chains of the matrix core, of %d and %d dims, are added up: profiles have one chain", before.size, c.size)
+		} else {
+			sums = append(sums, c)
 		}
 	}
+	if group == nil {
+		return nil, fmt.Errorf("a chain of the matrix core goes on from %d products that are summed in several chains: profiles have chains from zero", n.size)
+	}
+	if len(sums) > 1 {
+		return nil, fmt.Errorf("%d sums and %d products are added at once, which neither a matrix core nor float32 does", len(sums), len(group))
+	}
 	slices.Sort(group)
-	if before == nil {
+	if sums == nil {
 		return [][]int{group}, nil
 	}
-	groups, err := matrixGroups(before)
+	groups, err := matrixGroups(sums[0])
 	return append(groups, group), err
 }
 

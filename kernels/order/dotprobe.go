@@ -3,6 +3,7 @@ package order
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"mqaproof/model/profile"
 )
@@ -22,7 +23,7 @@ const (
 func (b *bench) checkDots(p *profile.Profile) error {
 	rng := rand.New(rand.NewPCG(7, uint64(b.shape.HeadDim)))
 	dim := b.shape.HeadDim
-	order := p.Dims[dim]
+	order := slices.Concat(p.Dims[dim]...)
 	if order == nil {
 		order = count(dim)
 	}

@@ -95,13 +95,17 @@ func permutations(of []int) func(yield func([]int) bool) {
 // fitDims puts the orders of dims into the profile: none at all where they are
 // the plain one.
 func fitDims(p *profile.Profile, orders map[int]*dotOrder, rule *matrixcore.Rule) error {
-	matrix := false
-	for _, o := range orders {
-		matrix = matrix || o.tree == nil
+	matrix, scalar := 0, 0
+	for dim, o := range orders {
+		if o.dims != nil {
+			matrix = dim
+		} else {
+			scalar = dim
+		}
 	}
-	if !matrix {
-		plain := true
-		trees := map[int]*profile.Tree{}
+	plain := true
+	trees := map[int]*profile.Tree{}
+	if matrix == 0 {
 		for dim, o := range orders {
 			trees[dim] = o.tree
 			plain = plain && o.tree.Equal(profile.Chain(false, count(dim)...))
@@ -111,18 +115,25 @@ func fitDims(p *profile.Profile, orders map[int]*dotOrder, rule *matrixcore.Rule
 		}
 		return nil
 	}
+	if scalar != 0 {
+		return fmt.Errorf("head_dim %d is added in float32, %d by the matrix core: no profile describes both", scalar, matrix)
+	}
 	p.Rule = rule
-	plain := true
-	dims := map[int][]int{}
+	dims := map[int][][]int{}
 	for dim, o := range orders {
-		if o.tree != nil {
-			return fmt.Errorf("head_dim %d is added in float32, others by the matrix core: no profile describes both", dim)
+		for _, chain := range o.dims {
+			dims[dim] = append(dims[dim], canonical(rule, chain))
 		}
-		dims[dim] = canonical(rule, o.dims)
-		plain = plain && slices.Equal(dims[dim], canonical(rule, count(dim)))
+		if o.tree != nil {
+			trees[dim] = o.tree
+		}
+		plain = plain && len(o.dims) == 1 && slices.Equal(dims[dim][0], canonical(rule, count(dim)))
 	}
 	if !plain {
 		p.Dims = dims
+	}
+	if len(trees) > 0 {
+		p.Dots = trees
 	}
 	return nil
 }

@@ -80,14 +80,14 @@ func rule(change func(r *matrixcore.Rule)) func(p *profile.Profile) {
 
 func swapDims(a, b int) func(p *profile.Profile) {
 	return func(p *profile.Profile) {
-		p.Dims = map[int][]int{}
+		p.Dims = map[int][][]int{}
 		for _, dim := range []int{32, 64, 128} {
 			order := make([]int, dim)
 			for i := range order {
 				order[i] = i
 			}
 			order[a], order[b] = b, a
-			p.Dims[dim] = order
+			p.Dims[dim] = [][]int{order}
 		}
 	}
 }

@@ -33,21 +33,57 @@ func keys[V any](m map[int]V) string {
 
 // checkDims reports what makes Dims or Dots no order.
 func (p *Profile) checkDims() error {
-	if p.Dims != nil && p.Rule == nil || p.Dots != nil && p.Rule != nil {
-		return fmt.Errorf("dims is for a matrix core, dots for a profile without one")
-	}
-	for dim, order := range p.Dims {
-		sorted := slices.Sorted(slices.Values(order))
-		for i, d := range sorted {
-			if i != d || len(sorted) != dim {
-				return fmt.Errorf("dims of head_dim %d is no order of 0 to %d", dim, dim-1)
+	if p.Rule == nil {
+		if p.Dims != nil {
+			return fmt.Errorf("dims is for a matrix core")
+		}
+		for dim, t := range p.Dots {
+			if err := t.check(dim); err != nil {
+				return fmt.Errorf("dots of head_dim %d: %w", dim, err)
 			}
 		}
+		return nil
 	}
-	for dim, t := range p.Dots {
-		if err := t.check(dim); err != nil {
-			return fmt.Errorf("dots of head_dim %d: %w", dim, err)
+	for dim, chains := range p.Dims {
+		if err := p.checkChains(dim, chains); err != nil {
+			return err
 		}
+	}
+	for dim := range p.Dots {
+		if len(p.Dims[dim]) < 2 {
+			return fmt.Errorf("dots of head_dim %d: one chain of the matrix core needs no tree", dim)
+		}
+	}
+	return nil
+}
+
+func (p *Profile) checkChains(dim int, chains [][]int) error {
+	sorted := slices.Sorted(slices.Values(slices.Concat(chains...)))
+	for i, d := range sorted {
+		if i != d || len(sorted) != dim {
+			return fmt.Errorf("dims of head_dim %d is no order of 0 to %d", dim, dim-1)
+		}
+	}
+	if len(sorted) != dim {
+		return fmt.Errorf("dims of head_dim %d is empty", dim)
+	}
+	for _, c := range chains {
+		if len(c) == 0 {
+			return fmt.Errorf("dims of head_dim %d has an empty chain", dim)
+		}
+	}
+	if len(chains) == 1 {
+		return nil
+	}
+	t := p.Dots[dim]
+	if t == nil {
+		return fmt.Errorf("dots of head_dim %d: missing: the tree of %d chains", dim, len(chains))
+	}
+	if err := t.check(len(chains)); err != nil {
+		return fmt.Errorf("dots of head_dim %d: %w", dim, err)
+	}
+	if strings.Contains(t.String(), "*") {
+		return fmt.Errorf("dots of head_dim %d: a chain cannot be fused", dim)
 	}
 	return nil
 }

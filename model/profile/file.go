@@ -20,8 +20,8 @@ type fileProfile struct {
 	Format     string            `json:"format"`                // e4m3fn, e4m3fnuz
 	MatrixCore string            `json:"matrix_core,omitempty"` // a rule's name; none: float32
 	Step       int               `json:"step,omitempty"`        // dims of one instruction
-	Dims       map[string]string `json:"dims,omitempty"`        // head_dim -> order: "0-7 16-23 8-15 24-31"
-	Dots       map[string]string `json:"dots,omitempty"`        // head_dim -> tree
+	Dims       map[string]string `json:"dims,omitempty"`        // head_dim -> order: "0-7 16-23 8-15 24-31", with | between chains
+	Dots       map[string]string `json:"dots,omitempty"`        // head_dim -> tree, of products or of chains
 	Scale      string            `json:"scale"`
 	Relu       string            `json:"relu"`
 	FromZero   bool              `json:"from_zero"` // no sum is -0
@@ -77,8 +77,12 @@ func (p *Profile) MarshalJSON() ([]byte, error) {
 	}
 	if p.Dims != nil {
 		f.Dims = map[string]string{}
-		for dim, order := range p.Dims {
-			f.Dims[strconv.Itoa(dim)] = orderText(order)
+		for dim, chains := range p.Dims {
+			var text []string
+			for _, c := range chains {
+				text = append(text, orderText(c))
+			}
+			f.Dims[strconv.Itoa(dim)] = strings.Join(text, " | ")
 		}
 	}
 	if p.Heads == nil {
@@ -125,14 +129,18 @@ func (p *Profile) UnmarshalJSON(data []byte) error {
 		return bad("heads", err)
 	}
 	if f.Dims != nil {
-		q.Dims = map[int][]int{}
+		q.Dims = map[int][][]int{}
 		for dim, text := range f.Dims {
 			n, err := strconv.Atoi(dim)
-			if err == nil {
-				q.Dims[n], err = parseOrder(text)
-			}
 			if err != nil {
 				return bad("dims", err)
+			}
+			for part := range strings.SplitSeq(text, "|") {
+				chain, err := parseOrder(part)
+				if err != nil {
+					return bad("dims", err)
+				}
+				q.Dims[n] = append(q.Dims[n], chain)
 			}
 		}
 	}

@@ -21,7 +21,8 @@ func gluonLike(t *testing.T) *Profile {
 	p.Name = "derived/gluon-like"
 	p.Relu = ReluNaN
 	p.Scale = ScaleIntoWeight
-	p.Dims = map[int][]int{4: {0, 2, 1, 3}, 32: append(seq(16, 32), seq(0, 16)...)}
+	p.Dims = map[int][][]int{4: {{0, 2, 1, 3}}, 32: {append(seq(16, 32), seq(0, 16)...)}, 64: {seq(32, 64), seq(0, 32)}}
+	p.Dots = map[int]*Tree{64: mustTree(t, "(0 1)")}
 	p.Heads = map[int]*Tree{4: mustTree(t, "((2 *0) (3 *1))"), 1: Leaf(0)}
 	p.Sum = HeadSum{FromZero: true}
 	return &p
@@ -71,7 +72,7 @@ func TestFileReadsAsText(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		`"matrix_core": "cdna3"`, `"32": "16-31 0-15"`, `"4": "0 2 1 3"`, `"4": "((2 *0) (3 *1))"`, `"scale": "into weight"`, `"relu": "nan is nan"`,
+		`"matrix_core": "cdna3"`, `"64": "32-63 | 0-31"`, `"32": "16-31 0-15"`, `"4": "0 2 1 3"`, `"4": "((2 *0) (3 *1))"`, `"scale": "into weight"`, `"relu": "nan is nan"`,
 	} {
 		if !strings.Contains(string(data), line) {
 			t.Errorf("no %s in\n%s", line, data)
@@ -86,18 +87,20 @@ func TestBadFiles(t *testing.T) {
 	}
 	good := string(data)
 	for name, test := range map[string]struct{ old, with, says string }{
-		"unknown field":    {`"scale"`, `"scales"`, "unknown field"},
-		"unknown scale":    {"into weight", "somewhere", `"somewhere" is not known`},
-		"unknown relu":     {"nan is nan", "nan is 7", `"nan is 7" is not known`},
-		"unknown rule":     {`"cdna3"`, `"cdna9"`, "cdna9"},
-		"unknown format":   {"e4m3fnuz", "e5m2", "e5m2"},
-		"no order":         {"16-31 0-15", "16-31 0-14", "no order of 0 to 31"},
-		"no run":           {"16-31 0-15", "16-x", "neither a dim nor a run"},
-		"a tree too small": {"((2 *0) (3 *1))", "(0 1)", "want 4"},
-		"no tree":          {"((2 *0) (3 *1))", "((2 *0)", "not closed"},
-		"step":             {`"step": 32`, `"step": 7`, "whole groups"},
-		"neither":          {`"heads"`, `"dots"`, "either sum or heads"},
-		"cut short":        {"]", "", "not a profile file"},
+		"unknown field":     {`"scale"`, `"scales"`, "unknown field"},
+		"unknown scale":     {"into weight", "somewhere", `"somewhere" is not known`},
+		"unknown relu":      {"nan is nan", "nan is 7", `"nan is 7" is not known`},
+		"unknown rule":      {`"cdna3"`, `"cdna9"`, "cdna9"},
+		"unknown format":    {"e4m3fnuz", "e5m2", "e5m2"},
+		"no order":          {"16-31 0-15", "16-31 0-14", "no order of 0 to 31"},
+		"no run":            {"16-31 0-15", "16-x", "neither a dim nor a run"},
+		"chains not summed": {`"64": "(0 1)"`, `"64": "0"`, "want 2"},
+		"chains fused":      {`"64": "(0 1)"`, `"64": "(0 *1)"`, "cannot be fused"},
+		"a tree too small":  {"((2 *0) (3 *1))", "(0 1)", "want 4"},
+		"no tree":           {"((2 *0) (3 *1))", "((2 *0)", "not closed"},
+		"step":              {`"step": 32`, `"step": 7`, "whole groups"},
+		"both":              {`"heads": {`, `"sum": {"partials": 1, "fused": false}, "heads": {`, "either sum or heads"},
+		"cut short":         {"]", "", "not a profile file"},
 	} {
 		bad := strings.Replace(good, test.old, test.with, 1)
 		if bad == good {
@@ -126,7 +129,7 @@ func TestCovers(t *testing.T) {
 	for _, test := range []struct {
 		heads, dim int
 		ok         bool
-	}{{4, 32, true}, {1, 4, true}, {2, 32, false}, {4, 64, false}} {
+	}{{4, 32, true}, {1, 4, true}, {2, 32, false}, {4, 128, false}} {
 		if err := p.Covers(test.heads, test.dim); (err == nil) != test.ok {
 			t.Errorf("%d heads, head_dim %d: %v", test.heads, test.dim, err)
 		}

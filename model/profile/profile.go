@@ -37,14 +37,16 @@ type Profile struct {
 	Rule *matrixcore.Rule
 	Step int
 
-	// Dims is, by head_dim, the order in which the matrix core takes the dims:
-	// its k-th factor is dim Dims[head_dim][k]. Loads that give each lane more
-	// bytes than one instruction takes permute them. Nil: 0, 1, 2, ... for any
-	// head_dim.
-	Dims map[int][]int
+	// Dims is, by head_dim, the chains of the matrix core, each from a zero
+	// accumulator, and in a chain the order in which the matrix core takes the
+	// dims: the k-th factor of chain c is dim Dims[head_dim][c][k]. Loads that
+	// give each lane more bytes than one instruction takes permute them. Nil: one
+	// chain of 0, 1, 2, ... for any head_dim.
+	Dims map[int][][]int
 
-	// Dots is, by head_dim and without a matrix core, the tree in which the
-	// products are added. Nil: the chain above for any head_dim.
+	// Dots is, by head_dim, the tree of float32 additions in a dot. With a matrix
+	// core its terms are the chains, and one chain needs no tree. Without one its
+	// terms are the products; nil: the chain above for any head_dim.
 	Dots map[int]*Tree
 
 	Scale Scale

@@ -11,6 +11,8 @@ import (
 func (p *Profile) Summary() string {
 	var parts []string
 	switch {
+	case p.Rule != nil && p.Dots != nil:
+		parts = append(parts, fmt.Sprintf("matrix core %s in steps of %d, in several chains", p.Rule.Name, p.Step))
 	case p.Rule != nil && p.Dims != nil:
 		parts = append(parts, fmt.Sprintf("matrix core %s in steps of %d, dims permuted", p.Rule.Name, p.Step))
 	case p.Rule != nil:

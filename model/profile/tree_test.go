@@ -151,7 +151,7 @@ func TestOrdersOfDims(t *testing.T) {
 	for i := range order {
 		order[i] = (i + 16) % dim
 	}
-	permuted.Dims = map[int][]int{dim: order}
+	permuted.Dims = map[int][][]int{dim: {order}}
 	if err := permuted.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -191,6 +191,37 @@ func TestOrdersOfDims(t *testing.T) {
 	}
 	if differ == 0 {
 		t.Error("the order of dims never shows")
+	}
+
+	// Two chains of 16 dims, added in float32.
+	two := *p
+	two.Dims = map[int][][]int{dim: {seq(0, 16), seq(16, 32)}}
+	two.Dots = map[int]*Tree{dim: Node(Leaf(0), Leaf(1))}
+	if err := two.Check(); err != nil {
+		t.Fatal(err)
+	}
+	differ = 0
+	for range 500 {
+		row, k := Row{Q: codes(dim), Weights: []float32{1}}, codes(dim)
+		got, err1 := two.Logit(row, k, 1)
+		var parts [2]float32
+		for i := range parts {
+			p.Rule.MulAdd(p.Format, p.Format, 1, 1, 16, row.Q[16*i:16*i+16], k[16*i:16*i+16], []float32{0}, parts[i:i+1])
+		}
+		want := math.Float32bits(max(parts[0]+parts[1], 0))
+		plain, err2 := p.Logit(row, k, 1)
+		if err1 != nil || err2 != nil {
+			t.Fatal(err1, err2)
+		}
+		if got != want {
+			t.Fatalf("two chains: %#x, want %#x", got, want)
+		}
+		if plain != want {
+			differ++
+		}
+	}
+	if differ == 0 {
+		t.Error("two chains never show")
 	}
 
 	// Without a matrix core the products are added as the tree says:
