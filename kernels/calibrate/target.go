@@ -79,18 +79,18 @@ func (in Instruction) bytesOfLane() int { return in.N * in.K / 64 }
 // Instructions is the fp8 matrix instructions of the target.
 func (t Target) Instructions() []Instruction {
 	f := t.Format()
-	narrow := tiles{120, searched942, 10}
+	narrow := tiles{160, searched942, 10}
 	if t == GFX950 {
 		narrow.searched = nil // the wider instructions have them
 	}
 	out := []Instruction{
 		{"16x16x32", isa.V_MFMA_F32_16X16X32_FP8_FP8, f, 16, 32, narrow},
-		{"32x32x16", isa.V_MFMA_F32_32X32X16_FP8_FP8, f, 32, 16, tiles{40, nil, 4}},
+		{"32x32x16", isa.V_MFMA_F32_32X32X16_FP8_FP8, f, 32, 16, tiles{48, nil, 4}},
 	}
 	if t == GFX950 {
 		out = append(out,
-			Instruction{"16x16x128", isa.V_MFMA_F32_16X16X128_F8F6F4, f, 16, 128, tiles{120, searched950, 10}},
-			Instruction{"32x32x64", isa.V_MFMA_F32_32X32X64_F8F6F4, f, 32, 64, tiles{40, nil, 4}})
+			Instruction{"16x16x128", isa.V_MFMA_F32_16X16X128_F8F6F4, f, 16, 128, tiles{160, searched950, 10}},
+			Instruction{"32x32x64", isa.V_MFMA_F32_32X32X64_F8F6F4, f, 32, 64, tiles{48, nil, 4}})
 	}
 	return out
 }

@@ -125,8 +125,14 @@ func (e *experiment) draw() {
 	case 0:
 		e.tiny(home)
 		return
-	case 1, 2, 3, 4, 5, 6:
+	case 1, 2, 3, 4, 5:
 		e.tie(home)
+		return
+	case 6, 7, 8:
+		e.reach(home)
+		return
+	case 9, 10, 11, 12, 13, 14:
+		e.chain(home)
 		return
 	}
 	switch rng.IntN(8) {
@@ -173,6 +179,37 @@ func (e *experiment) tie(home int) {
 	if rng.IntN(3) == 0 { // no large product: the tie alone
 		e.a[home], e.b[home] = 0, 0
 	}
+}
+
+// reach is products that cancel, and a C any distance below them: what is left
+// is what the accumulator was cut to.
+func (e *experiment) reach(home int) {
+	e.cancel(home)
+	e.c = significand(e.rng, e.top-e.rng.IntN(72))
+}
+
+// chain is a sum of many bits, and products that cancel far from it in k: with
+// groups smaller than K, the sum is cut as the accumulator of theirs.
+func (e *experiment) chain(home int) {
+	rng := e.rng
+	e.cancel(home)
+	far := home ^ 1<<(log2(e.in.K)-1-rng.IntN(4))
+	exp := e.top - rng.IntN(36)
+	for i := range 2 + rng.IntN(4) {
+		if k := (far ^ rng.IntN(8)) % e.in.K; e.a[k] == 0 {
+			e.put(k, exp-i*(1+rng.IntN(8)), true)
+		}
+	}
+	if rng.IntN(4) == 0 {
+		e.c = significand(rng, exp+rng.IntN(40)-20)
+	}
+}
+
+// cancel puts the large product into home and its negative near it.
+func (e *experiment) cancel(home int) {
+	e.put(home, e.top, e.rng.IntN(4) == 0)
+	k := home ^ 1<<e.rng.IntN(log2(e.in.K))
+	e.a[k], e.b[k] = negate(e.a[home]), e.b[home]
 }
 
 // tiny is a C about the smallest normal float32, with products that are zero,
