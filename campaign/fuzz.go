@@ -206,8 +206,8 @@ func finish(ctx context.Context, o Options, s *kernels.Subject, f *report.Find) 
 	if o.Corpus == "" {
 		return nil
 	}
-	f.Path, err = corpus.Save(o.Corpus, NewEntry(s, v, min.Case, o.Tool))
-	return err
+	f.Path, f.Unsaved = corpus.Save(o.Corpus, NewEntry(s, v, min.Case, o.Tool))
+	return nil
 }
 
 // Shrink takes a case on which the violation's property fails to a minimal

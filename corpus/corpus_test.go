@@ -49,6 +49,38 @@ func TestSaveAndOpen(t *testing.T) {
 	}
 }
 
+// A damaged file that has an entry's name does not keep the entry away.
+func TestSaveReplacesDamage(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, entry().FileName())
+	if err := os.WriteFile(path, []byte(`{"trunc`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Save(dir, entry()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, path); err != nil {
+		t.Errorf("after saving: %v", err)
+	}
+}
+
+func TestPrepare(t *testing.T) {
+	dir := t.TempDir()
+	if err := Prepare(filepath.Join(dir, "a", "b")); err != nil {
+		t.Error(err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "a", "b", "*")); err != nil || len(left) != 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := Prepare(file); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("a file as the folder: %v", err)
+	}
+}
+
 // The name is of what the entry is about, and of nothing else.
 func TestID(t *testing.T) {
 	same, other := entry(), entry()
@@ -83,9 +115,12 @@ func TestDamagedFilesAreLeftOut(t *testing.T) {
 		{"e-array.json", "[]", "not a corpus case"},
 		{"f-later.json", strings.Replace(string(whole), `"format": 1`, `"format": 9`, 1), "corpus format 9"},
 		{"g-two.json", string(whole) + string(whole), "text follows"},
+		{"g-tail.json", string(whole) + "]", "text follows"},
+		{"g-property.json", strings.Replace(string(whole), `"property": "mask"`, `"property": "../../x"`, 1), "no property"},
+		{"g-type.json", strings.Replace(string(whole), `"next_n": 2`, `"next_n": "2"`, 1), "next_n is a string, want int"},
 		{"h-invalid.json", edited, "not valid"},
 		{"i-" + name, strings.Replace(string(whole), `"seed": 1`, `"seed": 2`, 1), "edited or damaged"},
-		{"j-huge.json", strings.Repeat(" ", maxFile+1), "larger than"},
+		{"j-huge.json", strings.Repeat(" ", maxFile+1), "more than"},
 		{"k-nothing.json", "{}", "corpus format 0"},
 	} {
 		if err := os.WriteFile(filepath.Join(dir, test.file), []byte(test.content), 0o644); err != nil {
@@ -100,8 +135,8 @@ func TestDamagedFilesAreLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	entries, problems, err := All(dir)
-	if err != nil || len(entries) != 1 || len(problems) != 11 {
-		t.Errorf("%d entries, %d problems (%v), error %v; want 1, 11 and none", len(entries), len(problems), problems, err)
+	if err != nil || len(entries) != 1 || len(problems) != 14 {
+		t.Errorf("%d entries, %d problems (%v), error %v; want 1, 14 and none", len(entries), len(problems), problems, err)
 	}
 }
 
@@ -188,7 +223,7 @@ func TestSequence(t *testing.T) {
 		{`"sequence"`, `"case": {"requests": [{"id": 1, "context": 1}]}, "sequence"`, "both a case and a sequence"},
 		{`"accept"`, `"accepts"`, "unknown field"},
 	} {
-		_, err := Decode("x.json", strings.NewReader(strings.Replace(string(whole), test.old, test.new, 1)))
+		_, err := Decode("x.json", []byte(strings.Replace(string(whole), test.old, test.new, 1)))
 		if err == nil || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: error %v, want %q", test.new, err, test.says)
 		}

@@ -9,6 +9,9 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
+
+	"mqaproof/internal/plainfile"
 )
 
 //go:embed *.json
@@ -46,26 +49,20 @@ func Dir(fsys fs.FS, root string) (entries []Named, problems []error, err error)
 }
 
 func readFrom(fsys fs.FS, file, name string) (*Entry, error) {
-	f, err := fsys.Open(file)
+	b, err := plainfile.Read(fsys, file, name, maxFile)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return Decode(name, f)
+	return Decode(name, b)
 }
 
 // Open finds one entry: a path to a file, else the name, or an unambiguous
 // start of the name, of a file in the folder dir or in the saved corpus.
 func Open(dir, name string) (Named, error) {
 	if strings.ContainsRune(name, filepath.Separator) || path.Ext(name) == ".json" {
-		f, err := os.Open(name)
-		if err == nil {
-			defer f.Close()
-			e, err := Decode(name, f)
+		if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+			e, err := readFrom(os.DirFS(filepath.Dir(name)), filepath.Base(name), name)
 			return Named{Path: name, Entry: e}, err
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return Named{}, err
 		}
 	}
 	base := filepath.Base(name)
@@ -128,6 +125,18 @@ func matching(fsys fs.FS, start string) (string, error) {
 	return "", fmt.Errorf("%q is the start of %d corpus cases: %s", start, len(match), strings.Join(match, ", "))
 }
 
+// Exists reports that a folder the user named is none.
+func Exists(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("corpus folder %w", err)
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("corpus folder %s is a file", dir)
+	}
+	return nil
+}
+
 // All is the entries of a folder, or the saved corpus where the folder does
 // not exist.
 func All(dir string) (entries []Named, problems []error, err error) {
@@ -135,12 +144,29 @@ func All(dir string) (entries []Named, problems []error, err error) {
 	return Dir(ps[0].fsys, ps[0].root)
 }
 
+// Prepare makes the folder, where it is missing, and finds out whether a file
+// can be written there, so that a long run learns of it before it starts.
+func Prepare(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("corpus folder %s: %w: name another with --corpus", dir, err)
+	}
+	f, err := os.CreateTemp(dir, unfinished)
+	if err != nil {
+		return fmt.Errorf("corpus folder %s cannot be written to: %w: name another with --corpus", dir, err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// unfinished files are those of a save that was killed.
+const unfinished = ".saving-*"
+
 // Save writes the entry into dir under its own name, whole or not at all, and
-// gives the path. An entry that is there already is left as it is.
+// gives the path. An entry that is there already is left as it is; a damaged
+// file in its place is replaced.
 func Save(dir string, e *Entry) (string, error) {
 	e.Format = Format
 	name := filepath.Join(dir, e.FileName())
-	if _, err := os.Stat(name); err == nil {
+	if _, err := readFrom(os.DirFS(dir), e.FileName(), name); err == nil {
 		return name, nil
 	}
 	b, err := e.Encode()
@@ -150,7 +176,8 @@ func Save(dir string, e *Entry) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("making the corpus folder: %w", err)
 	}
-	tmp, err := os.CreateTemp(dir, ".saving-*")
+	sweep(dir)
+	tmp, err := os.CreateTemp(dir, unfinished)
 	if err != nil {
 		return "", fmt.Errorf("saving a corpus case: %w", err)
 	}
@@ -164,4 +191,17 @@ func Save(dir string, e *Entry) (string, error) {
 		return "", fmt.Errorf("saving %s: %w", name, err)
 	}
 	return name, nil
+}
+
+// sweep removes what killed saves left more than an hour ago.
+func sweep(dir string) {
+	old, err := filepath.Glob(filepath.Join(dir, unfinished))
+	if err != nil {
+		return // only a bad pattern
+	}
+	for _, f := range old {
+		if info, err := os.Stat(f); err == nil && time.Since(info.ModTime()) > time.Hour {
+			_ = os.Remove(f) // another save may have done so
+		}
+	}
 }

@@ -137,29 +137,19 @@ var idInName = regexp.MustCompile(`-([0-9a-f]{8})\.json$`)
 // maxFile bounds what is read: a case of 1,024 requests takes about 100 KB.
 const maxFile = 4 << 20
 
-// Decode reads a corpus file; name is its path and its messages name it.
-func Decode(name string, r io.Reader) (*Entry, error) {
-	b, err := io.ReadAll(io.LimitReader(r, maxFile+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(b) > maxFile {
-		return nil, fmt.Errorf("%s: larger than %d bytes, so not a corpus case", name, maxFile)
-	}
+// Decode reads a corpus file's bytes; name is its path and its messages name it.
+func Decode(name string, b []byte) (*Entry, error) {
 	var e Entry
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&e); err != nil {
 		return nil, fmt.Errorf("%s: not a corpus case: %w", name, damaged(err, len(b)))
 	}
-	if d.More() {
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: not a corpus case: text follows the JSON object", name)
 	}
 	if e.Format != Format {
 		return nil, fmt.Errorf("%s: corpus format %d, and this version reads format %d: use the version of mqaproof that wrote it (%q)", name, e.Format, Format, e.Tool)
-	}
-	if e.Subject.Name == "" || e.Property == "" {
-		return nil, fmt.Errorf("%s: not a corpus case: subject and property must be named", name)
 	}
 	if err := e.validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -170,14 +160,30 @@ func Decode(name string, r io.Reader) (*Entry, error) {
 	return &e, nil
 }
 
+var propertyName = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
+
 // validate says what is wrong with what the entry is about.
 func (e *Entry) validate() error {
-	if e.Sequence == nil {
-		if err := e.Case.Validate(); err != nil {
-			return fmt.Errorf("the case is not valid: %w", err)
-		}
-		return nil
+	switch {
+	case e.Subject.Name == "" || e.Property == "":
+		return errors.New("not a corpus case: subject and property must be named")
+	case !propertyName.MatchString(e.Property):
+		return fmt.Errorf("not a corpus case: %q is no property's name", e.Property)
+	case e.Sequence != nil:
+		return e.validateSequence()
 	}
+	if err := e.Case.Validate(); err != nil {
+		return fmt.Errorf("the case is not valid: %w", err)
+	}
+	for i, s := range e.Also {
+		if err := s.Apply(e.Case).Validate(); err != nil {
+			return fmt.Errorf("the case is not valid under also[%d]: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (e *Entry) validateSequence() error {
 	if len(e.Case.Requests) > 0 {
 		return errors.New("not a corpus case: it has both a case and a sequence of steps")
 	}
@@ -192,11 +198,14 @@ func (e *Entry) validate() error {
 
 func damaged(err error, size int) error {
 	var syntax *json.SyntaxError
+	var typed *json.UnmarshalTypeError
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("it ends after %d bytes in the middle of the object: truncated", size)
 	case errors.As(err, &syntax):
 		return fmt.Errorf("%w at byte %d", err, syntax.Offset)
+	case errors.As(err, &typed):
+		return fmt.Errorf("%s is a %s, want %s", typed.Field, typed.Value, typed.Type.Kind())
 	}
 	return err
 }

@@ -12,17 +12,28 @@ import (
 	"slices"
 	"strings"
 
+	"mqaproof/internal/plainfile"
 	"mqaproof/sim/codeobject"
 )
+
+// Far above what any kernel has, and small enough to read by mistake.
+const (
+	maxManifest   = 1 << 20
+	maxCodeObject = 256 << 20
+)
+
+func readFile(path string, limit int64) ([]byte, error) {
+	return plainfile.Read(os.DirFS(filepath.Dir(path)), filepath.Base(path), path, limit)
+}
 
 // Load makes the subjects of a user's own kernel: one for each target and
 // wiring. The code object is an ELF file or an offload bundle; with an empty
 // codeObjectPath the files are those that the manifest names. Every error
 // names the file.
 func Load(manifestPath, codeObjectPath string) ([]*Subject, error) {
-	data, err := os.ReadFile(manifestPath)
+	data, err := readFile(manifestPath, maxManifest)
 	if err != nil {
-		return nil, fmt.Errorf("manifest: %w", err)
+		return nil, fmt.Errorf("manifest %w", err)
 	}
 	m, err := ParseManifest(manifestPath, data)
 	if err != nil {
@@ -32,9 +43,9 @@ func Load(manifestPath, codeObjectPath string) ([]*Subject, error) {
 	if codeObjectPath == "" {
 		return fromManifest(dir, filepath.Dir(manifestPath), manifestPath, data, m)
 	}
-	object, err := os.ReadFile(codeObjectPath)
+	object, err := readFile(codeObjectPath, maxCodeObject)
 	if err != nil {
-		return nil, fmt.Errorf("code object: %w", err)
+		return nil, fmt.Errorf("code object %w", err)
 	}
 	var out []*Subject
 	if len(m.CodeObjects) == 0 { // no word on targets: all that the file has
@@ -87,7 +98,7 @@ func fromManifest(dir fs.FS, shown, source string, manifest []byte, m *Manifest)
 	var out []*Subject
 	for _, target := range slices.Sorted(maps.Keys(m.CodeObjects)) {
 		name := path.Clean(m.CodeObjects[target])
-		object, err := fs.ReadFile(dir, name)
+		object, err := plainfile.Read(dir, name, name, maxCodeObject)
 		if err != nil {
 			return nil, fmt.Errorf("%s: code_objects.%s: %w", source, target, err)
 		}
@@ -142,9 +153,9 @@ func below(dir fs.FS, shown string) ([]*Subject, []error) {
 // one makes the subjects of the manifest p of dir.
 func one(dir fs.FS, shown, p string) ([]*Subject, error) {
 	source := path.Join(shown, p)
-	data, err := fs.ReadFile(dir, p)
+	data, err := plainfile.Read(dir, p, source, maxManifest)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", source, err)
+		return nil, err
 	}
 	m, err := ParseManifest(source, data)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -43,7 +42,7 @@ func ParseManifest(file string, data []byte) (*Manifest, error) {
 
 // ReadManifest is ParseManifest of a file.
 func ReadManifest(path string) (*Manifest, error) {
-	data, err := os.ReadFile(path)
+	data, err := readFile(path, maxManifest)
 	if err != nil {
 		return nil, err
 	}

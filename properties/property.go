@@ -61,7 +61,7 @@ func (v *Violation) String() string {
 // All is every property, in the order in which they are checked and reported:
 // a later one means little where an earlier one fails.
 func All() []Property {
-	return []Property{ends, reads, writes, mask, exactValue, valueBound, profileValue, metadata, determinism, invariance}
+	return []Property{ends, reads, writes, determinism, mask, exactValue, valueBound, profileValue, metadata, invariance}
 }
 
 // Find gives the property called name.

@@ -68,6 +68,9 @@ func (o *Outcome) json() outcomeJSON {
 	default:
 		j.Result = "holds"
 	}
+	if f := o.Find; f != nil && f.Unsaved != nil {
+		j.Error = f.Unsaved.Error()
+	}
 	if f := o.Find; f != nil {
 		j.Violation, j.Case, j.ShrinkRuns, j.Corpus = f.Violation, &f.Minimal.Case, f.Minimal.Runs, f.Path
 	}

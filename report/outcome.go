@@ -31,18 +31,16 @@ type Find struct {
 	Minimal   shrink.Outcome
 	Announced bool   // it is the fault that the subject's manifest announces
 	Path      string // of the corpus file; "" when not saved
+	Unsaved   error  // why it could not be saved
 }
 
 // Surprise reports whether the outcome is not what the manifest announces: a
 // fault that it does not name, or one that it names and that was not found.
 func (o *Outcome) Surprise() bool {
-	if o.Err != nil || o.Unfinished && o.Find == nil {
-		return false
-	}
 	if o.Find != nil {
 		return !o.Find.Announced
 	}
-	return o.Subject.Fault() != ""
+	return o.Err == nil && !o.Unfinished && o.Subject.Fault() != ""
 }
 
 // Replayed is one saved case run again on one subject under one setting.

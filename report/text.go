@@ -26,7 +26,10 @@ func (o *Outcome) Text(w io.Writer) {
 		return
 	}
 	Minimal(w, f.Violation, f.Minimal)
-	if f.Path != "" {
+	switch {
+	case f.Unsaved != nil:
+		fmt.Fprintf(w, "    NOT SAVED: %v\n", f.Unsaved)
+	case f.Path != "":
 		fmt.Fprintf(w, "    again: mqaproof replay %s\n", f.Path)
 	}
 }
@@ -44,6 +47,8 @@ func Minimal(w io.Writer, v *properties.Violation, min shrink.Outcome) {
 func (o *Outcome) result() string {
 	var r string
 	switch {
+	case o.Err != nil && o.Find != nil:
+		r = fmt.Sprintf("COUNTEREXAMPLE: %s; then it could not be run: %v", short(o.Find.Violation), o.Err)
 	case o.Err != nil:
 		r = "could not be run: " + o.Err.Error()
 	case o.Find != nil && o.Find.Announced:
@@ -102,7 +107,7 @@ func Summary(w io.Writer, all []*Outcome, took time.Duration, seed uint64) {
 	n := Count(all)
 	fmt.Fprintf(w, "%d subjects: %d hold, %d announced faults found, %d surprises", len(all), n.Hold, n.Announced, n.Surprises)
 	if n.Failed > 0 {
-		fmt.Fprintf(w, ", %d could not be run", n.Failed)
+		fmt.Fprintf(w, ", %d could not be run or saved", n.Failed)
 	}
 	if n.Unfinished > 0 {
 		fmt.Fprintf(w, ", %d stopped early", n.Unfinished)
@@ -120,10 +125,10 @@ func Count(all []*Outcome) Counts {
 	var n Counts
 	for _, o := range all {
 		switch {
-		case o.Err != nil:
-			n.Failed++
 		case o.Surprise():
 			n.Surprises++
+		case o.Err != nil || o.Find != nil && o.Find.Unsaved != nil:
+			n.Failed++
 		case o.Find != nil:
 			n.Announced++
 		case o.Unfinished:

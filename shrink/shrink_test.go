@@ -58,6 +58,14 @@ func TestMinima(t *testing.T) {
 		{"a context of 33", func(c model.Case) bool { return longest(c) >= 33 }, with(func(c *model.Case) {
 			c.MaxModelLen, c.Requests[0].Context = 33, 33
 		})},
+		{"a context one short of whole tiles", func(c model.Case) bool {
+			for _, r := range c.Requests {
+				if r.Context%64 == 63 || r.Context == 257 {
+					return true
+				}
+			}
+			return false
+		}, with(func(c *model.Case) { c.MaxModelLen, c.Requests[0].Context = 63, 63 })},
 		{"16 heads on two ranks", func(c model.Case) bool { return c.Heads >= 16 && c.DCP.World >= 2 }, with(func(c *model.Case) {
 			c.Heads, c.DCP = 16, model.DCP{World: 2, Interleave: 1}
 		})},

@@ -1,6 +1,7 @@
 package shrink
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 
@@ -165,16 +166,25 @@ func shorterContexts(c model.Case) iter.Seq[model.Case] {
 const near = 64
 
 // towards gives values below x and at least least: least itself, then ever
-// closer to x, ending with x-1; then, once they are few, all of them.
+// closer to x by halves and by powers of two (which keep the place in a tile),
+// ending with x-1; then, once they are few, all of them.
 func towards(x, least int) []int {
-	var vs []int
+	var gaps []int
 	for gap := x - least; gap > 0; gap /= 2 {
-		vs = append(vs, x-gap)
+		gaps = append(gaps, gap)
+	}
+	for gap := 2; gap < x-least; gap *= 2 {
+		gaps = append(gaps, gap)
 	}
 	if x-least <= near {
-		for v := least + 1; v < x; v++ {
-			vs = append(vs, v)
+		for gap := 1; gap < x-least; gap++ {
+			gaps = append(gaps, gap)
 		}
+	}
+	slices.SortFunc(gaps, func(a, b int) int { return cmp.Compare(b, a) })
+	var vs []int
+	for _, gap := range slices.Compact(gaps) {
+		vs = append(vs, x-gap)
 	}
 	return vs
 }

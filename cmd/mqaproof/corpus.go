@@ -20,6 +20,9 @@ func corpusCommand() *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Short: "List the saved cases", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := namedFolder(c, dir); err != nil {
+				return err
+			}
 			entries, problems, err := corpus.All(dir)
 			if err != nil {
 				return err
@@ -41,6 +44,9 @@ func corpusCommand() *cobra.Command {
 	show := &cobra.Command{
 		Use: "show CASE", Short: "Print one saved case", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := namedFolder(c, dir); err != nil {
+				return err
+			}
 			e, err := corpus.Open(dir, args[0])
 			if err != nil {
 				return err
@@ -74,4 +80,13 @@ func corpusCommand() *cobra.Command {
 	}
 	c.AddCommand(list, show)
 	return c
+}
+
+// namedFolder reports that the corpus folder which the user named is none. The
+// default one need not exist.
+func namedFolder(c *cobra.Command, dir string) error {
+	if !c.Flags().Changed("corpus") {
+		return nil
+	}
+	return corpus.Exists(dir)
 }

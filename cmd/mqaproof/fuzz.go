@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mqaproof/campaign"
+	"mqaproof/corpus"
 	"mqaproof/report"
 )
 
@@ -44,6 +45,11 @@ Ctrl-C stops the campaign and keeps what was found.`,
 			subjects, err := sel.subjects(c.ErrOrStderr())
 			if err != nil {
 				return err
+			}
+			if o.Corpus != "" {
+				if err := corpus.Prepare(o.Corpus); err != nil {
+					return err
+				}
 			}
 			o.Subjects, o.Tool = subjects, version()
 			return fuzz(c, o, asJSON)
@@ -85,7 +91,11 @@ func fuzz(c *cobra.Command, o campaign.Options, asJSON bool) error {
 			fmt.Fprintf(w, "Stopped: %d subjects were not begun.\n", left)
 		}
 	}
-	return verdict(all)
+	err := verdict(all)
+	if err == nil && c.Context().Err() != nil {
+		return errStopped
+	}
+	return err
 }
 
 // verdict is the error for a campaign's exit code: a surprise weighs more than
@@ -96,7 +106,7 @@ func verdict(all []*report.Outcome) error {
 	case n.Surprises > 0:
 		return errFound
 	case n.Failed > 0:
-		return fmt.Errorf("%d of %d subjects could not be run", n.Failed, len(all))
+		return fmt.Errorf("%d of %d subjects could not be run, or what they showed not saved", n.Failed, len(all))
 	}
 	return nil
 }

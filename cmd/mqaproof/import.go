@@ -28,7 +28,7 @@ is a checkout, unpacked folder or wheel given with --path.
 		RunE: func(c *cobra.Command, args []string) error {
 			r.Package = args[0]
 			written, err := importer.Import(c.Context(), r, func(line string) { fmt.Fprintln(c.ErrOrStderr(), line) })
-			if asJSON {
+			if asJSON && len(written) > 0 {
 				if jsonErr := printJSON(c, written); jsonErr != nil {
 					return jsonErr
 				}

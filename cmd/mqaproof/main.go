@@ -14,14 +14,20 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Exit codes: 0 all held; 1 a counterexample; 2 bad input or setup.
+// Exit codes: 0 all held; 1 a counterexample; 2 bad input or setup; 130
+// stopped by the user, as shells have it, with nothing found until then.
 const (
-	exitFound = 1
-	exitBad   = 2
+	exitFound   = 1
+	exitBad     = 2
+	exitStopped = 130
 )
 
 // errFound is the error of a command that ran well and found a counterexample.
 var errFound = errors.New("a counterexample was found")
+
+// errStopped is the error of a command that the user stopped and that has
+// printed what it has.
+var errStopped = errors.New("stopped")
 
 func main() { os.Exit(run(os.Args[1:])) }
 
@@ -39,6 +45,9 @@ func run(args []string) int {
 		return 0
 	case errors.Is(err, errFound):
 		return exitFound
+	case ctx.Err() != nil && (errors.Is(err, errStopped) || errors.Is(err, context.Canceled)):
+		fmt.Fprintln(os.Stderr, "mqaproof: stopped")
+		return exitStopped
 	}
 	fmt.Fprintf(os.Stderr, "mqaproof: %v\n", err)
 	return exitBad
@@ -52,7 +61,8 @@ func newRoot() *cobra.Command {
 in a CDNA emulator, on generated batch shapes, and holds them to a bit-exact
 model. What fails is shrunk to a few tokens, saved, and can be replayed.
 
-Exit codes: 0 everything held; 1 a counterexample; 2 bad input or setup.`,
+Exit codes: 0 everything held; 1 a counterexample; 2 bad input or setup;
+130 stopped by Ctrl-C with nothing found until then.`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,

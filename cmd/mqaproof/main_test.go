@@ -108,6 +108,9 @@ func TestBadInput(t *testing.T) {
 		{"replay of a foreign file", []string{"replay", file(t, "package.json", []byte(`{"name":"x"}`))}, 2, []string{"package.json", "not a corpus case"}},
 		{"shrink of a sequence", []string{"shrink", "match-de541ea2"}, 2, []string{"simulate"}},
 		{"simulate an unknown fault", []string{"simulate", "--fault", "gremlins"}, 2, []string{"gremlins", "stale-replay"}},
+		{"a corpus folder that is none", []string{"corpus", "list", "--corpus", "/nonexistent"}, 2, []string{"/nonexistent"}},
+		{"a corpus folder that is a file", []string{"fuzz", "--corpus", hip + "per-row.yaml"}, 2, []string{"per-row.yaml", "--corpus"}},
+		{"an endless code object", own("/dev/zero"), 2, []string{"/dev/zero", "device"}},
 		{"shrink without a case", []string{"shrink"}, 2, []string{"1 arg"}},
 		{"disassembly of many", []string{"kernels", "disasm", "hip/fault-b0*"}, 2, []string{"more than one kernel"}},
 		{"import of an unknown package", []string{"kernels", "import", "torch"}, 2, []string{"torch", "amd-aiter"}},
@@ -209,8 +212,8 @@ func TestInterrupt(t *testing.T) {
 	go func() { ended <- c.Wait() }()
 	select {
 	case err := <-ended:
-		if err != nil {
-			t.Errorf("exit: %v: %s", err, out.String())
+		if code := c.ProcessState.ExitCode(); code != exitStopped {
+			t.Errorf("exit %d (%v), want %d: %s", code, err, exitStopped, out.String())
 		}
 	case <-time.After(30 * time.Second):
 		_ = c.Process.Kill() // the test has failed already

@@ -36,6 +36,9 @@ and --manifest choose others, to which page size and layout are fitted.`,
   mqaproof replay corpus/mask-3f9c2a1b.json --wiring last-column
   mqaproof replay upstream --subject 'aiter/*'`,
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := namedFolder(c, dir); err != nil {
+				return err
+			}
 			entries, err := cases(dir, args, c.ErrOrStderr())
 			if err != nil {
 				return err
@@ -90,6 +93,7 @@ func replay(ctx context.Context, w, warn io.Writer, entries []corpus.Named, all 
 		broken    int
 		ran       int
 		left      []error
+		stopped   error
 	)
 	for _, e := range entries {
 		if e.Sequence != nil {
@@ -138,7 +142,8 @@ func replay(ctx context.Context, w, warn io.Writer, entries []corpus.Named, all 
 			}
 		})
 		if err != nil {
-			return err
+			stopped = err
+			break
 		}
 	}
 	if asJSON {
@@ -152,6 +157,8 @@ func replay(ctx context.Context, w, warn io.Writer, entries []corpus.Named, all 
 	switch {
 	case broken > 0:
 		return errFound
+	case stopped != nil:
+		return stopped
 	case ran == 0:
 		return fmt.Errorf("no chosen subject could run the case")
 	}

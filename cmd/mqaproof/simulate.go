@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mqaproof/corpus"
 	"mqaproof/properties/stateful"
 	"mqaproof/report"
 	"mqaproof/sim/serving"
@@ -35,6 +36,11 @@ is shrunk to the shortest and saved.`,
 					return err
 				}
 				o.Faults = append(o.Faults, f)
+			}
+			if o.Corpus != "" {
+				if err := corpus.Prepare(o.Corpus); err != nil {
+					return err
+				}
 			}
 			o.Tool = version()
 			start := time.Now()
@@ -80,8 +86,11 @@ func simulated(c *cobra.Command, all []stateful.Outcome, took time.Duration, see
 		}
 		fmt.Fprintf(w, "%d engines, %d surprises. %.1fs, seed %d.\n", len(all), surprises, took.Seconds(), seed)
 	}
-	if surprises > 0 {
+	switch {
+	case surprises > 0:
 		return errFound
+	case stopped:
+		return errStopped
 	}
 	return nil
 }
