@@ -191,3 +191,60 @@ func TestSave(t *testing.T) {
 		t.Errorf("a built-in kernel: %v", err)
 	}
 }
+
+// TestComplete has a kernel of two targets without a profile, one with a
+// profile, a metadata kernel, and a damaged manifest.
+func TestComplete(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	read := func(path string) string {
+		t.Helper()
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	for _, object := range []string{"naive.gfx942", "naive.gfx950", "metadata.gfx942", "metadata.gfx950"} {
+		put("obj/"+object+".hsaco", read("../hip/obj/"+object+".hsaco"))
+	}
+	naive := read("../hip/naive.yaml")
+	none := strings.Replace(naive, "profile: scalar-seq\n", "limits: {heads: [3], head_dim: [4]}\n", 1)
+	manifests := []string{
+		put("none.yaml", none),
+		put("named.yaml", naive),
+		put("metadata.yaml", read("../hip/metadata.yaml")),
+		put("damaged.yaml", "name: ["),
+	}
+	err := order.Complete(t.Context(), manifests, nil)
+	if err == nil || !strings.Contains(err.Error(), "damaged.yaml") || strings.Contains(err.Error(), "none.yaml") {
+		t.Errorf("error %v, want one about damaged.yaml alone", err)
+	}
+	if got := read(manifests[1]); got != naive {
+		t.Errorf("a manifest with a profile is changed:\n%s", got)
+	}
+	subjects, err := kernels.Load(manifests[0], "")
+	if err != nil || len(subjects) != 2 {
+		t.Fatal(subjects, err)
+	}
+	for _, s := range subjects {
+		p, err := s.NumericProfile()
+		if err != nil || p.Target != s.Target || p.Name != "derived/hip/naive" {
+			t.Errorf("%s: %v, %v", s, p, err)
+		}
+	}
+	before := read(manifests[0])
+	if err := order.Complete(t.Context(), manifests[:1], func(line string) { t.Errorf("once more: %s", line) }); err != nil || read(manifests[0]) != before {
+		t.Errorf("once more: %v", err)
+	}
+}
