@@ -19,6 +19,7 @@ type fileProfile struct {
 	About      string            `json:"about,omitempty"`
 	Format     string            `json:"format"`                // e4m3fn, e4m3fnuz
 	MatrixCore string            `json:"matrix_core,omitempty"` // a rule's name; none: float32
+	Unverified string            `json:"unverified,omitempty"`  // why, for people: it follows from the rule and is not read
 	Step       int               `json:"step,omitempty"`        // dims of one instruction
 	Dims       map[string]string `json:"dims,omitempty"`        // head_dim -> order: "0-7 16-23 8-15 24-31", with | between chains
 	Dots       map[string]string `json:"dots,omitempty"`        // head_dim -> tree, of products or of chains
@@ -73,7 +74,7 @@ func (p *Profile) MarshalJSON() ([]byte, error) {
 		if err != nil || *named != *p.Rule {
 			return nil, fmt.Errorf("profile %s: matrix-core rule %q is not the one of that name", p, p.Rule.Name)
 		}
-		f.MatrixCore = p.Rule.Name
+		f.MatrixCore, f.Unverified = p.Rule.Name, p.Caveat()
 	}
 	if p.Dims != nil {
 		f.Dims = map[string]string{}

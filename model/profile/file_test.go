@@ -60,6 +60,9 @@ func TestFilesKeepProfiles(t *testing.T) {
 		if !reflect.DeepEqual(back[0], p) {
 			t.Errorf("%s comes back as %+v from\n%s", p, back[0], data)
 		}
+		if strings.Contains(string(data), "unverified") == p.Verified() {
+			t.Errorf("%s: verified %v, but its file is\n%s", p, p.Verified(), data)
+		}
 		if p.Summary() != back[0].Summary() || strings.Contains(p.Summary(), "unverified") == p.Verified() {
 			t.Errorf("%s: summary %q", p, p.Summary())
 		}
