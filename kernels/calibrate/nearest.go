@@ -63,7 +63,7 @@ func (m *Measured) nearest(ctx context.Context, last []death) (*Nearest, error) 
 		}
 	}
 	rule.Name = string(m.Target) + "-nearest"
-	rule.Source = fmt.Sprintf("mqaproof calibrate: %d of %d outputs of %s", n.Equal, len(m.outputs), m.device())
+	rule.Source = fmt.Sprintf("mqaproof calibrate: %d of %d outputs on %s", n.Equal, len(m.outputs), m.device())
 	n.Rule = rule
 	return n, nil
 }

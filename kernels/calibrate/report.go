@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strings"
 
@@ -85,6 +86,20 @@ func Read(ctx context.Context, r io.Reader) (*Report, error) {
 	return m.Report(ctx)
 }
 
+// ReadFile is Read of a file.
+func ReadFile(ctx context.Context, path string) (*Report, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("calibrate: %w", err)
+	}
+	defer f.Close()
+	r, err := Read(ctx, f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
 // Report looks for the rules.
 func (m *Measured) Report(ctx context.Context) (*Report, error) {
 	all := shapes(m.Target)
@@ -144,8 +159,8 @@ func (m *Measured) fits(found []fit, instructions []Instruction) []Fit {
 					rule = f.shape.rule(c)
 				}
 			}
-			rule.Name, rule.Verified = string(m.Target)+"-measured", true
-			rule.Source = fmt.Sprintf("mqaproof calibrate: %d outputs of %s", len(m.outputs), m.device())
+			rule.Name = string(m.Target) + "-measured"
+			rule.Source = m.source(instructions)
 			all = append(all, candidate{
 				Fit{Rule: rule, Names: names, Order: f.shape.order.String(), Members: Count(b.members()), Open: b.open(&f.shape)},
 				f.shape.oddity(&rule, len(names) > 0), behaviour(instructions, &rule, f.shape.order),
@@ -168,7 +183,23 @@ func (m *Measured) fits(found []fit, instructions []Instruction) []Fit {
 		place[c.traits] = len(out)
 		out = append(out, c.Fit)
 	}
+	if len(out) == 1 { // what is left of several is a guess
+		out[0].Rule.Verified = true
+	}
 	return out
+}
+
+// source says where a rule comes from that fits all outputs of the
+// instructions.
+func (m *Measured) source(instructions []Instruction) string {
+	n := 0
+	for _, in := range instructions {
+		n += in.Tiles() * in.N * in.N
+	}
+	if len(instructions) == 1 && len(m.Target.Instructions()) > 1 {
+		return fmt.Sprintf("mqaproof calibrate: %d of %d outputs of %s on %s", n, n, instructions[0].Name, m.device())
+	}
+	return fmt.Sprintf("mqaproof calibrate: %d of %d outputs on %s", n, n, m.device())
 }
 
 func (m *Measured) device() string {

@@ -198,10 +198,26 @@ func merge(boxes []box) []box {
 // join makes b the union with o where that is a box, and reports whether it is.
 func (b *box) join(o *box) bool {
 	differ := 0
-	for _, d := range [...]bool{b.product != o.product, b.subSum != o.subSum, b.sum != o.sum, b.acc != o.acc, b.reach != o.reach, b.result != o.result} {
-		if d {
-			differ++
-		}
+	if b.result != o.result {
+		differ++
+	}
+	if b.reach != o.reach {
+		differ++
+	}
+	if b.sum != o.sum {
+		differ++
+	}
+	if differ > 1 {
+		return false
+	}
+	if b.product != o.product {
+		differ++
+	}
+	if b.subSum != o.subSum {
+		differ++
+	}
+	if b.acc != o.acc {
+		differ++
 	}
 	if differ > 1 {
 		return false
