@@ -37,18 +37,29 @@ const maxOps = 1 << 16
 // the exact value too. Inputs must be finite.
 //
 // The bound is +Inf where an intermediate result may overflow float32: such a
-// kernel may give anything.
+// kernel may give anything. So it is for a rule that takes subnormal fp8 values
+// for zero.
 //
 // # Derivation
 //
-// With dot' the computed dot, |dot' - dot| <= D (dotBound). relu is a
-// contraction, so x' = relu(dot') is within D of x = relu(dot), and both are 0
-// when dot + D <= 0. A head's term then meets one rounding in each of two
-// multiplications and in at most as many additions as there are heads (H - 1
-// between terms and one from a zero start), so its contribution becomes
-// scale*weight*x'*(1+t), |t| <= g = gamma(H+2), and
+// The computed dot lies within [dot-down, dot+up] (dotBound). relu is monotone,
+// so x' = relu(dot') lies between relu(dot-down) and relu(dot+up), and its
+// distance from x = relu(dot) counts toward the logit by the sign of the
+// weight: what some heads may add and others take away does not add up.
 //
-//	|kernel - exact| <= sum over heads of scale*|weight| * ((1+g)*|x'-x| + g*x)  +  underflow
+// A term scale*weight*x' meets two multiplications, each with a relative error
+// of at most u, and in one order of operations or another additions, of which
+// n-1 can round if n terms are not zero, because a sum with zero is exact. What
+// an addition rounds is the sum of some terms and of errors made before. The
+// sum of terms is at most M, the larger of the sums of all terms of one sign,
+// so an addition loses at most half the last place of the binade that M and the
+// errors reach. The sums may be of scaled terms, or of others that are scaled
+// later, whose binades lie elsewhere: the larger of both counts.
+//
+//	|kernel - exact| <= sum over heads of scale*|weight|*|x'-x|  (signs taken apart)
+//	                  + gamma(2) * sum over heads of scale*|weight|*x'
+//	                  + (n-1) * halfUlp(M) * (1+u)
+//	                  + underflow
 //
 // Every operation that underflows adds at most 2^-126 (flushed) and what it
 // adds is scaled by what follows, at most the product of (1+|weight|),
@@ -66,113 +77,76 @@ func Bound(rule *matrixcore.Rule, f fp8.Format, dim int, sizes []Size, weights [
 	case !finite(scale) || scale < 0:
 		return 0, fmt.Errorf("profile: no bound for a scale of %v, want a finite one that is not negative", scale)
 	}
-	g := gamma(heads + 2)
 	s := float64(scale)
-	var errors, underflow, total float64
-	overflow := false
-	for h, size := range sizes {
+	var t terms
+	for h := range sizes {
 		if !finite(weights[h]) {
 			return 0, fmt.Errorf("profile: no bound for weight %v of head %d", weights[h], h)
 		}
-		w := math.Abs(float64(weights[h]))
-		d := dotBound(rule, f, dim, size)
-		x := max(size.Dot, 0)
-		most := max(size.Dot+d, 0) // of x'
-		if most == 0 {
-			d = 0
+		if sizes[h].Sum != 0 && sizes[h].Products == 0 {
+			return 0, fmt.Errorf("profile: the size of head %d is not one of Measure's", h)
 		}
-		errors += s * w * ((1+g)*d + g*x)
-		underflow += 4 * 0x1p-126 * (1 + w) * (1 + s) * (1 + most)
-		total += w * most
-		overflow = overflow || tooBig(most*s) || tooBig(w*s)
+		t.add(&sizes[h], dotBound(rule, dim, &sizes[h]), float64(weights[h]), s)
 	}
-	underflow += 0x1p-126 * float64(heads+1) * (1 + s)
-	if overflow || tooBig(total*max(s, 1)) {
+	if t.overflow || tooBig(t.sum*max(s, 1)) {
 		return math.Inf(1), nil
 	}
-	// This sum itself is made of non-negative float64s with fewer than 2^12
-	// roundings a head on any path; 2^-30 covers 2^22 of them.
-	return (errors + underflow) * (1 + 0x1p-30), nil
+	underflow := t.underflow + 0x1p-126*float64(heads+1)*(1+s)
+	// These sums are themselves made of non-negative float64s with fewer than
+	// 2^12 roundings a head on any path; 2^-30 covers 2^22 of them.
+	return (s*t.dots() + s*gamma(2)*t.sum + t.additions(s) + underflow) * (1 + 0x1p-30), nil
+}
+
+// terms is what the bound needs to know of the heads' terms weight*x', before
+// they are scaled.
+type terms struct {
+	n         int     // terms that may not be zero
+	sum       float64 // of the largest magnitudes
+	pos, neg  float64 // of those above zero, and of those below
+	down, up  float64 // what the dots' errors take away and add
+	underflow float64
+	overflow  bool
+}
+
+func (t *terms) add(size *Size, d reach, weight, scale float64) {
+	x, up := max(size.Dot, 0), d.up
+	if size.Dot < 0 {
+		up = max(size.Dot+up, 0)
+	}
+	down := min(d.down, x)
+	w, most := math.Abs(weight), x+up
+	t.underflow += 4 * 0x1p-126 * (1 + w) * (1 + scale) * (1 + most)
+	t.overflow = t.overflow || tooBig(most*scale) || tooBig(w*scale)
+	if w*most == 0 {
+		return
+	}
+	t.n++
+	t.sum += w * most
+	if weight > 0 {
+		t.pos += w * most
+		t.down += w * down
+		t.up += w * up
+	} else {
+		t.neg += w * most
+		t.down += w * up
+		t.up += w * down
+	}
+}
+
+// dots is what the errors of the dots come to.
+func (t *terms) dots() float64 { return max(t.down, t.up) }
+
+// additions is what the additions of terms lose, in the logit.
+func (t *terms) additions(scale float64) float64 {
+	if t.n < 2 {
+		return 0
+	}
+	most := max(t.pos, t.neg) * (1 + gamma(2))
+	each := func(b float64) float64 { return float64(t.n-1) * halfUlp(b) }
+	return (1 + unit) * max(scale*settle(most, each), settle(most*scale, each))
 }
 
 // tooBig leaves room for the roundings on the way to x.
 func tooBig(x float64) bool { return x > math.MaxFloat32*(1-0x1p-4) }
 
 func finite(x float32) bool { return x-x == 0 }
-
-// dotBound bounds |dot' - dot| for one dot.
-//
-// Float32: products of fp8 are exact, and each meets at most dim additions of
-// multiples of the smallest product, which do not underflow:
-//
-//	|dot' - dot| <= gamma(dim) * Sum
-//
-// Matrix core: matrixBound, and on top of it one float32 addition for each
-// group, for kernels that chain fewer groups than there are.
-func dotBound(rule *matrixcore.Rule, f fp8.Format, dim int, s Size) float64 {
-	scalar := gamma(dim) * s.Sum
-	if rule == nil {
-		return scalar
-	}
-	groups := (dim + rule.Group - 1) / rule.Group
-	m := matrixBound(rule, f, groups, s)
-	return max(scalar, m+gamma(groups)*(s.Sum+m))
-}
-
-// matrixBound bounds the error of so many groups in a chain from zero.
-//
-// Cutting a number to b bits at exponent E loses less than 2^(E-b), whatever
-// the rounding, and nothing when its last bit is no lower. In one group let 2^E
-// be at most Top for the products, and A the largest magnitude of an
-// accumulator. The group then loses
-//
-//	products     Group * 2^-Product.Bits * Top
-//	sub-sums     SubSums * 2^-SubSum.Bits * Top, when there are several
-//	sum          2^-Sum.Bits * max(Top, A)          late accumulator
-//	accumulator  2^-min(Acc.Bits, AccReach) * max(Top, A)   late: one out of reach has e < M-AccReach, so |acc| < 2^(M-AccReach)
-//	result       2^-24 * A to nearest float32, or 2^-ResultBits * A cut
-//
-// With an early accumulator, products and accumulator, Group+1 numbers, are cut
-// by Product at an exponent of at most max(Top, A). An accumulator's 2^e is at
-// most its magnitude: between groups it is zero or a multiple of 2^-60 and so
-// never subnormal.
-//
-// The products lose nothing while Top is no more than 2^lossless: the last bit
-// of every product is at least 2^(MinExp+MinExp-6), and so are those of the
-// sub-sums.
-//
-// With G groups, P what the products lose at Top, and q the factor at
-// max(Top, A): every partial sum is within the error so far of a partial sum of
-// products, so A <= Sum + err, and
-//
-//	err <= G * (P + q*(max(Top, Sum) + err))  =>  err <= G * (P + q*max(Top, Sum)) / (1 - G*q)
-func matrixBound(r *matrixcore.Rule, f fp8.Format, groups int, s Size) float64 {
-	if s.Sum == 0 {
-		return 0 // all products are zero, and so is every accumulator
-	}
-	n := float64(groups)
-	lost := func(bits int) float64 { return math.Ldexp(1, -bits) }
-	lossless := func(bits int) bool { return log2(s.Top) <= bits+2*f.MinExp()-2*fp8.MantissaBits }
-
-	var products, q float64
-	if r.Join == matrixcore.JoinEarly {
-		q = float64(r.Group+1) * lost(r.Product.Bits)
-	} else {
-		if !lossless(r.Product.Bits) {
-			products += float64(r.Group) * lost(r.Product.Bits) * s.Top
-		}
-		if r.SubSums > 1 && !lossless(min(r.SubSum.Bits, r.Product.Bits)) {
-			products += float64(r.SubSums) * lost(r.SubSum.Bits) * s.Top
-		}
-		q = lost(r.Sum.Bits) + lost(min(r.Acc.Bits, r.AccReach))
-	}
-	if r.ResultBits > 0 {
-		q += lost(r.ResultBits)
-	} else {
-		q += unit
-	}
-	if n*q >= 1 {
-		return math.Inf(1) // the rule keeps too few bits for so many groups
-	}
-	return n * (products + q*max(s.Top, s.Sum)) / (1 - n*q)
-}

@@ -15,19 +15,21 @@ const precision = 1200 // bits: any logit of finite float32s and fp8s fits
 
 func exactNumber(x float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(x) }
 
-// exactLogit is the logit without any rounding.
+// exactLogit is the logit without any rounding. A dot is a whole number of
+// smallest products.
 func exactLogit(f fp8.Format, s sample, t int) *big.Float {
 	sum := exactNumber(0)
 	for h, w := range s.row.Weights {
-		dot := exactNumber(0)
+		dot := int64(0)
 		for d := range s.dim {
-			p := exactNumber(float64(f.Decode(s.row.Q[h*s.dim+d])))
-			dot.Add(dot, p.Mul(p, exactNumber(float64(f.Decode(s.token(t)[d])))))
+			dot += int64(f.Fixed(s.row.Q[h*s.dim+d])) * int64(f.Fixed(s.token(t)[d]))
 		}
-		if dot.Sign() > 0 {
-			sum.Add(sum, dot.Mul(dot, exactNumber(float64(w))))
+		if dot > 0 {
+			x := new(big.Float).SetPrec(precision).SetInt64(dot)
+			sum.Add(sum, x.Mul(x, exactNumber(float64(w))))
 		}
 	}
+	sum.SetMantExp(sum, 2*(f.MinExp()-fp8.MantissaBits))
 	return sum.Mul(sum, exactNumber(float64(s.scales[t])))
 }
 
@@ -149,13 +151,17 @@ func TestDotBoundHolds(t *testing.T) {
 			d := []float32{0}
 			m.Rule.MulAdd(m.Format, m.Format, 1, 1, dim, q, k, d, d)
 			e := math.Abs(float64(d[0]) - size.Dot) // exact: both are multiples of 2^-60 below 2^25
-			bound := matrixBound(m.Rule, m.Format, (dim+m.Rule.Group-1)/m.Rule.Group, size)
-			if e > bound {
-				t.Fatalf("%s, dim %d: error %g is beyond the bound %g for %+v", m.Target, dim, e, bound, size)
+			bound := matrixBound(m.Rule, (dim+m.Rule.Group-1)/m.Rule.Group, &size)
+			side := bound.up
+			if float64(d[0]) < size.Dot {
+				side = bound.down
+			}
+			if e > side {
+				t.Fatalf("%s, dim %d: %g instead of %g is beyond the bound %+v for %+v", m.Target, dim, d[0], size.Dot, bound, size)
 			}
 			if e > 0 {
 				inexact++
-				closest = max(closest, e/bound)
+				closest = max(closest, e/side)
 			}
 		}
 		t.Logf("%s: largest error is %.2g of the bound; %d of 20000 dots inexact", m.Target, closest, inexact)
@@ -265,7 +271,11 @@ func clearDim(s *sample, dim int) {
 
 func TestBoundOverflowsAndErrors(t *testing.T) {
 	f := fp8.E4M3FN
-	size := []Size{{Dot: 1, Sum: 1, Top: 1}}
+	one, err := Measure(f, []byte{f.Encode(1)}, []byte{f.Encode(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := []Size{one}
 	tests := []struct {
 		name   string
 		format fp8.Format
@@ -281,6 +291,7 @@ func TestBoundOverflowsAndErrors(t *testing.T) {
 		{"no dims", f, 0, size, []float32{1}, 1, "head_dim 0"},
 		{"negative scale", f, 32, size, []float32{1}, -1, "not negative"},
 		{"infinite scale", f, 32, size, []float32{1}, float32(math.Inf(1)), "finite"},
+		{"sizes by hand", f, 32, []Size{{Dot: 1, Sum: 1, Top: 1}}, []float32{1}, 1, "not one of Measure's"},
 		{"NaN weight", f, 32, size, []float32{float32(math.NaN())}, 1, "head 0"},
 	}
 	for _, test := range tests {
@@ -290,7 +301,15 @@ func TestBoundOverflowsAndErrors(t *testing.T) {
 	}
 	coarse := *matrixcore.CDNA3
 	coarse.Acc.Bits = 1 // so few bits that no error is excluded
-	if got, err := Bound(&coarse, f, 128, size, []float32{1}, 1); err != nil || !math.IsInf(got, 1) {
+	many := make([]byte, 128)
+	for i := range many {
+		many[i] = f.Encode(1.125)
+	}
+	wide, err := Measure(f, many, many)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Bound(&coarse, f, 128, []Size{wide}, []float32{1}, 1); err != nil || !math.IsInf(got, 1) {
 		t.Errorf("a rule of one bit: bound %v, %v, want +Inf", got, err)
 	}
 	for name, b := range map[string]struct{ w, scale float32 }{

@@ -8,19 +8,51 @@ import (
 	"mqaproof/model/fp8"
 )
 
-// Size is what Bound needs to know of one dot, all of it exact.
+// Size is what Bound needs to know of one dot, all of it exact; see Measure.
 type Size struct {
 	Dot float64 // sum of q[d]*k[d]
 	Sum float64 // sum of |q[d]*k[d]|
 	Top float64 // 2^E, E the largest exponent of a product (package matrixcore); 0 when all are zero
+
+	Pos, Neg float64 // sums of the products above zero, and of the magnitudes of those below
+
+	Low      float64 // the largest power of two that all products are multiples of; 0 when all are zero
+	Products int     // how many are not zero
+
+	// The vectors themselves, for what cuts of the products lose.
+	format fp8.Format
+	q, k   []byte
+}
+
+// cut is what cutting the products to multiples of unit, a power of two, drops:
+// the sums over those above zero and those below of |product| modulo unit, and
+// how many lose something. The lower the unit, the less.
+func (s *Size) cut(unit float64) (pos, neg float64, lossy int) {
+	if unit <= s.Low {
+		return 0, 0, 0
+	}
+	// Beyond 2^61 smallest products, a unit is larger than any sum of them.
+	smallest := 2 * (s.format.MinExp() - fp8.MantissaBits)
+	low := int64(1)<<min(log2(unit)-smallest, 61) - 1
+	t := &views[s.format]
+	var sums [2]int64
+	for d, b := range s.q {
+		p := int64(t[b].fixed) * int64(t[s.k[d]].fixed)
+		if rest := max(p, -p) & low; rest != 0 {
+			sums[uint64(p)>>63] += rest
+			lossy++
+		}
+	}
+	return math.Ldexp(float64(sums[0]), smallest), math.Ldexp(float64(sums[1]), smallest), lossy
 }
 
 // maxDim keeps the sums of Measure exact: a product is an integer below 2^36
 // in units of the smallest product, and float64 holds 53 bits.
 const maxDim = 1 << 17
 
-// Measure is the size of the dot of two fp8 vectors of equal length. A NaN
-// among them, or more than 2^17 dims, is an error.
+// Measure is the size of the dot of two fp8 vectors of equal length, which it
+// refers to: they must not change while it is in use. A NaN among them, or more
+// than 2^17 dims, is an error.
 func Measure(f fp8.Format, q, k []byte) (Size, error) {
 	if len(q) != len(k) || len(q) > maxDim {
 		return Size{}, fmt.Errorf("profile: a dot of %d and %d dims, want as many, up to %d", len(q), len(k), maxDim)
@@ -29,7 +61,8 @@ func Measure(f fp8.Format, q, k []byte) (Size, error) {
 		return Size{}, fmt.Errorf("profile: %v is no fp8 format", f)
 	}
 	t := &views[f]
-	var dot, sum int64
+	var dot, sum, all int64
+	nonzero := 0
 	top := 2 * noExp
 	k = k[:len(q)]
 	for d, b := range q {
@@ -41,11 +74,19 @@ func Measure(f fp8.Format, q, k []byte) (Size, error) {
 		dot += p
 		sum += max(p, -p)
 		top = max(top, int(x.exp)+int(y.exp))
+		all |= p
+		if p != 0 {
+			nonzero++
+		}
 	}
 	unit := float64(f.MinSubnormal()) * float64(f.MinSubnormal())
-	s := Size{Dot: float64(dot) * unit, Sum: float64(sum) * unit}
+	s := Size{
+		Dot: float64(dot) * unit, Sum: float64(sum) * unit, Pos: float64((sum+dot)/2) * unit, Neg: float64((sum-dot)/2) * unit,
+		Products: nonzero, format: f, q: q, k: k,
+	}
 	if sum != 0 {
 		s.Top = math.Ldexp(1, top)
+		s.Low = float64(all&-all) * unit
 	}
 	return s, nil
 }
