@@ -6,8 +6,9 @@ import (
 )
 
 // Config is what a builder is made with. The JSON names are those of recorded
-// runs of vLLM's own builder, which testdata holds; fields that only the
-// prefill part reads are carried along.
+// runs of vLLM's own builder, which testdata holds. Only steps with prefills
+// read workspace_factor, max_logits_mb and max_model_len; only compressed slots
+// read page_tokens.
 type Config struct {
 	NumSpeculativeTokens int    `json:"num_speculative_tokens"` // next_n - 1
 	CompressRatio        int    `json:"compress_ratio"`         // tokens of a state; 1: none
