@@ -14,6 +14,17 @@
 // exponent e_a + e_b. To cut such a number to f bits at exponent E is to round
 // s*2^(f+e-E) to an integer and to read that integer in units of 2^(E-f).
 //
+// # Paths
+//
+// MulAdd takes one of three paths, all of the same bits. The wide one (wide.go)
+// computes 16 outputs of a row at a time with AVX2, a whole rule in vector
+// registers, and is as fast on hostile data as on dull; the narrow one (late.go,
+// early.go) is portable integer arithmetic that leaves out the cuts where no
+// product can lose a bit; the reference loop is left for rules of another shape
+// than CDNA3's and Hopper's. On one core the wide path computes 4 to 7 thousand
+// million products a second, 70 to 100 times what the reference loop does
+// (BenchmarkMulAdd prints the ratio).
+//
 // # NaN and infinity
 //
 // If the exact sum of a group's products and the accumulator is NaN or
