@@ -59,25 +59,25 @@ func derive(ctx context.Context, s *kernels.Subject, rule *matrixcore.Rule, prog
 	}
 
 	trees, fromZero := map[int]*profile.Tree{}, map[int]bool{}
-	var first *candidate
+	terms := map[int]candidate{}
 	for _, h := range heads {
 		progress(fmt.Sprintf("heads: the tree of %d", h))
 		b, err := newBench(ctx, s, h, slices.Min(dims))
 		if err != nil {
 			return nil, err
 		}
-		c, err := b.headSum(h, trees, fromZero)
-		if err != nil {
+		if terms[h], err = b.headSum(h, trees, fromZero); err != nil {
 			return nil, err
 		}
-		switch {
-		case first == nil || h > 1 && heads[0] == 1 && len(trees) == 2:
-			first = &c // one head tells little of the scale
-		case *first != c && h > 1:
-			return nil, fmt.Errorf("%v with %d heads, %v with %d", *first, heads[0], c, h)
+	}
+	// One head does not tell a scale of the sum from one of the term.
+	most := slices.Max(heads)
+	for h, c := range terms {
+		if h > 1 && c != terms[most] {
+			return nil, fmt.Errorf("%v with %d heads, %v with %d: no profile describes both", c, h, terms[most], most)
 		}
 	}
-	p.Scale, p.Relu = first.scale, first.relu
+	p.Scale, p.Relu = terms[most].scale, terms[most].relu
 	if err := fitHeads(p, trees, fromZero); err != nil {
 		return nil, err
 	}

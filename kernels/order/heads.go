@@ -66,7 +66,7 @@ func (b *bench) same(rows []row, t token) ([]uint32, error) {
 		out[i] = at[0]
 		for pos, x := range at {
 			if !profile.Same(x, at[0]) {
-				return nil, fmt.Errorf("equal tokens give %v at position 0 and %v at position %d: the order of operations depends on the position, which no profile describes",
+				return nil, fmt.Errorf("equal tokens give %v at position 0 and %v at position %d: the order of operations depends on the position, which no profile describes, or the kernel reads something else there",
 					math.Float32frombits(at[0]), math.Float32frombits(x), pos)
 			}
 		}
