@@ -128,7 +128,7 @@ func (l *launch) dispatchPacket() []byte {
 		le.PutUint32(b[12+4*i:], l.Grid[i]*l.Block[i])
 	}
 	k := l.prog.kernel
-	le.PutUint32(b[24:], k.Scratch)
+	le.PutUint32(b[24:], scratchSize(k))
 	le.PutUint32(b[28:], l.lds)
 	le.PutUint64(b[32:], codeBase+k.Entry-uint64(k.Descriptor.EntryOffset))
 	le.PutUint64(b[40:], kernargBase)
@@ -181,7 +181,7 @@ func (l *launch) initWave(w *Wave, g *workgroup) {
 		pointer(0)
 	}
 	if d.Properties&wantPrivateSegmentSize != 0 {
-		put(k.Scratch)
+		put(scratchSize(k))
 	}
 	// Preloaded arguments: length in bits 6:0, offset in 15:7, both in dwords.
 	// The kernel starts at its entry, whose first instructions load them again
@@ -222,5 +222,5 @@ func (l *launch) initWave(w *Wave, g *workgroup) {
 		}
 		w.V[0][lane] = v
 	}
-	w.private.reset(int(k.Scratch))
+	w.private.reset(scratchSize(k))
 }

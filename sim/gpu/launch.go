@@ -150,8 +150,8 @@ func (m *Memory) newLaunch(p *Program, dispatch Launch) (*launch, error) {
 		return nil, fmt.Errorf("%d bytes of LDS (%d of them dynamic) are more than the %d of %s", lds, l.DynamicLDS, limit, p.file.Target)
 	}
 	l.lds = uint32(lds)
-	if k.Scratch > maxScratch {
-		return nil, fmt.Errorf("%d bytes of scratch a work-item are more than the %d that the emulator has", k.Scratch, maxScratch)
+	if n := scratchSize(k); n > maxScratch {
+		return nil, fmt.Errorf("%d bytes of scratch a work-item are more than the %d that the emulator has", n, maxScratch)
 	}
 	if len(p.steps) == 0 {
 		return nil, errors.New("it has no code")

@@ -61,6 +61,7 @@ func BenchmarkMemory(b *testing.B) {
 			for i := range w.wg.lds.init {
 				w.wg.lds.init[i] = ^uint64(0)
 			}
+			w.private.reach(64 / 4)
 			for i := range w.private.init {
 				w.private.init[i] = [4]uint64{allLanes, allLanes, allLanes, allLanes}
 			}

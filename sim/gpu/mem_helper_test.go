@@ -24,7 +24,7 @@ func (b *memoryBench) start(p *Program, lds uint32, scratch int, total uint64) *
 		buffer.prepare(total > 1)
 	}
 	b.wave = b.workgroup(0)
-	b.wave.private.reset(scratch)
+	b.wave.private.reset(uint32(scratch))
 	return b.wave
 }
 

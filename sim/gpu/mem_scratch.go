@@ -1,37 +1,73 @@
 package gpu
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"mqaproof/sim/codeobject"
+)
 
 // maxScratch is the most bytes of scratch that a lane may have.
 const maxScratch = 1 << 20
 
+// dynamicStack is how many bytes of stack a lane gets beyond the fixed part in a
+// kernel whose metadata says .uses_dynamic_stack: one with recursion, calls
+// through pointers or arrays of run-time size. How much such a kernel needs
+// cannot be known, and the choice is the runtime's: 16 KiB is what LLVM reserved
+// up to code object version 4 and what its OpenMP runtime gives since
+// (llvm-project pull request 72606). HIP gives 1 KiB unless the program raises
+// hipLimitStackSize; a kernel that needs more than that overflows there without
+// notice. Beyond 16 KiB every access is an out-of-bounds fault.
+const dynamicStack = 16 << 10
+
+// scratchSize is the bytes of scratch of a lane.
+func scratchSize(k *codeobject.Kernel) uint32 {
+	if k.DynamicStack {
+		return k.Scratch + dynamicStack
+	}
+	return k.Scratch
+}
+
 // private is the scratch memory of a wave's lanes, interleaved as on the
 // hardware: dword i of all lanes lies together, so that a spilled register is
-// one copy.
+// one copy. It grows as it is stored to: what no store has reached takes no
+// memory and no time.
 type private struct {
-	size   uint64 // bytes a lane
-	dwords []vreg
+	size   uint64      // bytes a lane
+	dwords []vreg      // those that stores have reached; 0 beyond len up to cap
 	init   [][4]uint64 // by dword and byte: the lanes that stored it
 }
 
 // reset makes it as at the start of a wave: undefined, here 0.
-func (m *private) reset(size int) {
-	n := (size + 3) / 4
-	if m.size = uint64(size); len(m.dwords) != n {
-		m.dwords, m.init = make([]vreg, n), make([][4]uint64, n)
-		return
-	}
+func (m *private) reset(size uint32) {
+	m.size = uint64(size)
 	clear(m.dwords)
 	clear(m.init)
+	m.dwords, m.init = m.dwords[:0], m.init[:0]
+}
+
+// reach makes room for the first n dwords.
+func (m *private) reach(n uint64) {
+	if have := uint64(len(m.dwords)); n > have {
+		if uint64(cap(m.dwords)) < n || uint64(cap(m.init)) < n {
+			c := min(max(n, 2*have), (m.size+3)/4)
+			m.dwords = append(make([]vreg, 0, c), m.dwords...)
+			m.init = append(make([][4]uint64, 0, c), m.init...)
+		}
+		m.dwords, m.init = m.dwords[:n], m.init[:n]
+	}
 }
 
 func (m *private) loadByte(lane int, off uint64) (value uint32, defined bool) {
 	i, b := off/4, off%4
+	if i >= uint64(len(m.dwords)) {
+		return 0, false
+	}
 	return m.dwords[i][lane] >> (8 * b) & 0xff, m.init[i][b]>>lane&1 != 0
 }
 
 func (m *private) storeByte(lane int, off uint64, value uint32) {
 	i, b := off/4, off%4
+	m.reach(i + 1)
 	v := &m.dwords[i][lane]
 	*v = *v&^(0xff<<(8*b)) | value&0xff<<(8*b)
 	m.init[i][b] |= 1 << lane
@@ -105,6 +141,7 @@ func scratchLoad(a flatAddress, f format, d, step int) execFn {
 	n := uint64(f.dwords())
 	return func(w *Wave) {
 		first, ok := a.aligned(w, f)
+		ok = ok && first+n <= uint64(len(w.private.dwords))
 		if ok {
 			for _, init := range w.private.init[first : first+n] {
 				ok = ok && init[0]&init[1]&init[2]&init[3]&w.EXEC == w.EXEC
@@ -134,6 +171,7 @@ func scratchStore(a flatAddress, f format, d, step int) execFn {
 	n := uint64(f.dwords())
 	return func(w *Wave) {
 		if first, ok := a.aligned(w, f); ok {
+			w.private.reach(first + n)
 			for i := range n {
 				merge(&w.private.dwords[first+i], &w.V[d+int(i)], w.EXEC)
 				for b := range 4 {

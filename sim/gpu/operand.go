@@ -13,9 +13,8 @@ type scalarSource struct {
 	value uint64
 }
 
-// scalar resolves a source of a scalar instruction. Constants become their
-// integer value, sign-extended for 64-bit operands, or a float of the
-// operand's width.
+// scalar resolves a source of a scalar instruction. Constants become what
+// constant64 says.
 func scalar(o isa.Operand) (scalarSource, error) {
 	switch o.Kind {
 	case isa.SReg:
@@ -51,14 +50,36 @@ const (
 	specialSCC                 // the scalar condition code
 )
 
-// constant64 is a constant as a 64-bit operand sees it; its low dword is what
-// a 32-bit operand sees.
+// constant64 is a constant as an operand of 64 bits that is no float64 sees it;
+// its low dword is what a 32-bit operand sees. Inline integers are
+// sign-extended for every type. Literals are for signed operands alone, and
+// zero-extended for unsigned ones and bits (llvm-project pull request 70274;
+// rocm-systems pull request 9575). An inline float is a float64.
 func constant64(o isa.Operand) uint64 {
-	if o.Float && o.Width >= 2 {
-		return math.Float64bits(float64(math.Float32frombits(o.Value)))
+	switch {
+	case o.Float && o.Width >= 2:
+		return inlineFloat64(o.Value)
+	case o.Literal && !o.Signed:
+		return uint64(o.Value)
 	}
 	return uint64(int64(int32(o.Value)))
 }
+
+// inlineFloat64 is an inline float constant, given as a float32, as a float64.
+// All of them are exact but 1/(2 pi), which the hardware has with all its bits
+// (llvm AMDGPUUsage, "Inline constants").
+func inlineFloat64(b uint32) uint64 {
+	if b == inverseTwoPi32 {
+		return inverseTwoPi64
+	}
+	return math.Float64bits(float64(math.Float32frombits(b)))
+}
+
+// 1/(2 pi) as the inline constant 248 gives it.
+const (
+	inverseTwoPi32 = 0x3e22f983
+	inverseTwoPi64 = 0x3fc45f306dc9c882
+)
 
 func (s scalarSource) u32(w *Wave) uint32 {
 	if s.reg < 0 {
@@ -205,11 +226,13 @@ func constantBits(o isa.Operand, t operandType) (lo, hi uint32) {
 	switch {
 	case t == typeF64 && o.Literal:
 		return 0, o.Value // a literal is the high half of a double
-	case t.dwords() == 2 && o.Float:
-		b := math.Float64bits(float64(x))
-		return uint32(b), uint32(b >> 32)
-	case t.dwords() == 2:
+	case t == typeF64 && !o.Float:
+		// An inline integer is its bits, not a number, also in a float64.
 		return o.Value, uint32(int32(o.Value) >> 31)
+	case t.dwords() == 2:
+		o.Width = 2
+		b := constant64(o)
+		return uint32(b), uint32(b >> 32)
 	case (t == typeF16 || t == typeB16) && o.Float:
 		return uint32(f32ToF16(x)), 0
 	}

@@ -151,7 +151,7 @@ func (t *text) inlineFloat(v uint32, s slot) {
 	switch {
 	case s.num == numInt16:
 		t.hex(uint64(inlineF16(v)))
-	case v == inlineFloats[8] && s.dwords == 2 && (s.num == numF64 || s.num == numInt || s.num == numMask), v == inlineFloats[8] && s.num == numMatrixF64:
+	case v == inlineFloats[8] && s.dwords == 2 && (s.num == numF64 || s.num == numInt || s.num == numI64 || s.num == numMask), v == inlineFloats[8] && s.num == numMatrixF64:
 		t.str("0.15915494309189532")
 	case v == inlineFloats[8]:
 		t.str("0.15915494")

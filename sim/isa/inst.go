@@ -55,13 +55,16 @@ type Operand struct {
 	Kind  OperandKind
 	Width uint8  // dwords read or written (2 for b64, 4 for x4, ...); 1 also for narrower values
 	Reg   uint16 // first register
-	// Value is a constant's bits. Literals and inline integers are the 32-bit
-	// value (sign-extend to 64 for 64-bit integer operands); Float marks an
-	// inline float, whose Value is its float32 bits (a 64-bit or 16-bit
-	// operand converts from it); Literal marks a trailing 32-bit literal.
+	// Value is a constant's bits. An inline integer is a 32-bit value, which
+	// every 64-bit operand sign-extends. Float marks an inline float, whose
+	// Value is its float32 bits; a 64-bit or 16-bit operand has the same number
+	// in its own format. Literal marks a trailing 32-bit literal: the high half
+	// of a float64 operand, sign-extended by a signed 64-bit one, which Signed
+	// marks, and zero-extended by any other 64-bit one.
 	Value   uint32
 	Float   bool
 	Literal bool
+	Signed  bool
 }
 
 // SDWA selects, as encoded: 0..3 BYTE_0..3, 4 WORD_0, 5 WORD_1, 6 DWORD.

@@ -109,7 +109,7 @@ func (d *decoder) source(v uint32, s slot, literalAt int) Operand {
 	case v == srcLiteral && literalAt > 0:
 		d.literal = true
 		if d.take(literalAt + 1) {
-			o.Value, o.Literal = d.in.Raw[literalAt], true
+			o.Value, o.Literal, o.Signed = d.in.Raw[literalAt], true, s.num == numI64
 		}
 	case v == srcLiteral:
 		d.fail("encoding %s has no literal constant", d.in.Enc)

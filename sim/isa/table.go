@@ -70,7 +70,8 @@ type numFormat uint8
 
 const (
 	numBits  numFormat = iota // memory data, packed formats that no constant can stand for
-	numInt                    // integers and bits of 24, 32 or 64 bits
+	numInt                    // integers and bits of 24 or 32 bits, unsigned integers and bits of 64
+	numI64                    // signed integers of 64 bits
 	numInt16                  // and of 16 or 8
 	numF16
 	numBF16

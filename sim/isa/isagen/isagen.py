@@ -142,6 +142,8 @@ def number_format(fmt):
     """The Go name of a number format: what a constant operand means in it."""
     if fmt in ("FMT_NUM_F16", "FMT_NUM_F32", "FMT_NUM_F64", "FMT_NUM_BF16"):
         return "num" + fmt[len("FMT_NUM_"):]
+    if fmt == "FMT_NUM_I64":
+        return "numI64"
     if m := re.fullmatch(r"FMT_NUM_[UIB](\d+)", fmt):
         return "numInt" if int(m[1]) > 16 else "numInt16"
     if m := re.fullmatch(r"FMT_NUM_PK2_(F16|BF16|F32)", fmt):
