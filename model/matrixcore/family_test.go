@@ -125,3 +125,45 @@ func TestRulesInJSON(t *testing.T) {
 		t.Error("lanes without a name become JSON")
 	}
 }
+
+// TestUnknownFieldsTakeNoFastPath: a whole tile by MulAdd is what the reference
+// gives, for the named rules with each of the fields that no hardware is known
+// to use.
+func TestUnknownFieldsTakeNoFastPath(t *testing.T) {
+	for name, change := range map[string]func(*Rule){
+		"consecutive lanes": func(r *Rule) { r.Lanes = Consecutive },
+		"rounded result":    func(r *Rule) { r.ResultBits, r.ResultRounding = 13, Nearest },
+		"normalised":        func(r *Rule) { r.Normalise = true },
+		"fp8 flushed":       func(r *Rule) { r.FlushFP8 = true },
+		"float32 flushed":   func(r *Rule) { r.FlushFloat32 = true },
+		"nearest products":  func(r *Rule) { r.Product.Rounding = Nearest },
+	} {
+		for _, base := range All() {
+			rule := *base
+			change(&rule)
+			rng := rand.New(rand.NewPCG(9, 9))
+			const m, n, k = 32, 32, 64
+			a, bt, c := make([]byte, m*k), make([]byte, n*k), make([]float32, m*n)
+			for i := range a {
+				a[i], bt[i] = kinds[i/512%len(kinds)].draw(rng, fp8.E4M3FN), kinds[i/256%len(kinds)].draw(rng, fp8.E4M3FN)
+			}
+			for i := range c {
+				c[i] = accKinds[i%len(accKinds)].draw(rng)
+			}
+			got, want, plain := make([]float32, m*n), make([]float32, m*n), make([]float32, m*n)
+			rule.MulAdd(fp8.E4M3FN, fp8.E4M3FN, m, n, k, a, bt, c, got)
+			rule.mulAddReference(fp8.E4M3FN, fp8.E4M3FN, m, n, k, a, bt, c, want)
+			base.mulAddReference(fp8.E4M3FN, fp8.E4M3FN, m, n, k, a, bt, c, plain)
+			differs := false
+			for i := range want {
+				if !sameBits(got[i], want[i]) {
+					t.Fatalf("%s with %s: output %d is %x, want %x", base.Name, name, i, math.Float32bits(got[i]), math.Float32bits(want[i]))
+				}
+				differs = differs || !sameBits(plain[i], want[i])
+			}
+			if !differs && (name != "consecutive lanes" || base.SubSums > 1) {
+				t.Errorf("%s with %s gives what it gives without", base.Name, name)
+			}
+		}
+	}
+}

@@ -125,7 +125,7 @@ def main():
         os.replace(partial, args.output)
     except OSError as e:
         fail(f"cannot write {args.output}: {e.strerror}")
-    print(f"wrote {args.output}: take it to `mqaproof calibrate --read {args.output}`")
+    print(f"wrote {args.output}: take it to `mqaproof calibrate read {args.output}`")
 
 
 if __name__ == "__main__":
