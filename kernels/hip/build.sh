@@ -1,10 +1,10 @@
 #!/bin/sh
-# Compiles the kernels of variants.txt and bad/variants.txt.
+# Compiles the kernels of variants.txt, bad/variants.txt and steps/variants.txt.
 #
 #   build.sh [OUTDIR]
 #
-# Writes OUTDIR/NAME.TARGET.hsaco and OUTDIR/bad/NAME.TARGET.hsaco; without
-# OUTDIR, the committed ones: obj/ and bad/. Needs clang-22, lld-22 and llvm-22
+# Writes OUTDIR/NAME.TARGET.hsaco, and OUTDIR/bad/ and OUTDIR/steps/ likewise;
+# without OUTDIR, the committed ones: obj/, bad/ and steps/. Needs clang-22, lld-22 and llvm-22
 # (another compiler: CLANG=... OBJCOPY=...). The same sources and the same
 # compiler give the same bytes in any folder.
 set -eu
@@ -13,12 +13,14 @@ here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 clang=${CLANG:-clang-22}
 objcopy=${OBJCOPY:-llvm-objcopy-22}
 if [ $# -gt 0 ]; then
-	mkdir -p "$1/bad"
+	mkdir -p "$1/bad" "$1/steps"
 	out=$(CDPATH= cd -- "$1" && pwd)
 	bad=$out/bad
+	steps=$out/steps
 else
 	out=$here/obj
 	bad=$here/bad
+	steps=$here/steps
 fi
 mkdir -p "$out"
 
@@ -44,3 +46,4 @@ build() {
 
 build "$here/variants.txt" "$out"
 build "$here/bad/variants.txt" "$bad"
+build "$here/steps/variants.txt" "$steps"

@@ -34,8 +34,10 @@ func TestCodeObjectsAreCurrent(t *testing.T) {
 
 	built := codeObjects(t, out)
 	committed := codeObjects(t, "obj")
-	for name, data := range codeObjects(t, "bad") {
-		committed["bad/"+name] = data
+	for _, folder := range []string{"bad", "steps"} {
+		for name, data := range codeObjects(t, folder) {
+			committed[folder+"/"+name] = data
+		}
 	}
 	if len(committed) == 0 {
 		t.Fatal("no code object is committed: run kernels/hip/build.sh")
