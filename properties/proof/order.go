@@ -15,7 +15,7 @@ func order() Theorem {
 			},
 			{
 				Name:     "paths",
-				Sentence: "every path gives a token of a request of at least n tokens the length that the native path gives it, and padding 0",
+				Sentence: "every path, and the native one in a step shallower than next_n, gives a token of a request of at least n tokens the length that the native path gives it, and padding 0",
 				settings: where(always),
 				claims:   claimPaths,
 			},
@@ -61,6 +61,14 @@ func claimRows(ts *Terms, s Setting, _ Domain) []claim {
 func claimPaths(ts *Terms, s Setting, _ Domain) []claim {
 	x := ts.Var("L")
 	var cs []claim
+	if s.NextN > 1 { // a native step that is a token shallower than it may be
+		shallow := s
+		shallow.NextN--
+		got := lengths(ts, s.config(s.NextN)).Decode(shape(0, shallow.NextN), []*Term{x}).SeqLens
+		for j, want := range shallow.row(ts, x) {
+			cs = append(cs, claim{goal: ts.eq(got[j], want)})
+		}
+	}
 	for _, p := range s.tokenPaths() {
 		if p.cfg.Path(p.shape) != p.path {
 			return []claim{{goal: ts.truth(false)}}
