@@ -64,13 +64,16 @@ func BenchmarkMulAdd(b *testing.B) {
 				}
 				b.Run(fmt.Sprintf("rule=%s/tile=%dx%dx%d/data=%s/path=%s", target.rule.Name, m, n, k, data.name, path), func(b *testing.B) {
 					b.ReportAllocs()
+					before := spent()
 					for b.Loop() {
 						run()
 					}
-					each := b.Elapsed().Seconds() / float64(b.N)
-					b.ReportMetric(float64(m*n*k)/each, "products/s")
+					each := (spent() - before).Seconds() / float64(b.N)
+					products := float64(m * n * k)
+					b.ReportMetric(products/(b.Elapsed().Seconds()/float64(b.N)), "products/s")
+					b.ReportMetric(products/each, "products/cpu-s")
 					if path != "reference" {
-						b.ReportMetric(fastest(reference)/each, "x-reference")
+						b.ReportMetric(secondsOf(reference)/each, "x-reference")
 					}
 				})
 				vectors = has
@@ -79,13 +82,23 @@ func BenchmarkMulAdd(b *testing.B) {
 	}
 }
 
-// fastest is the seconds of the fastest of a few runs.
-func fastest(run func()) float64 {
-	best := time.Duration(1 << 62)
-	for range 10 {
-		start := time.Now()
+// secondsOf is the processor time of one run, over enough of them to tell.
+func secondsOf(run func()) float64 {
+	before, runs := spent(), 0
+	for spent()-before < 30*time.Millisecond {
 		run()
-		best = min(best, time.Since(start))
+		runs++
 	}
-	return best.Seconds()
+	return (spent() - before).Seconds() / float64(runs)
 }
+
+// spent is the processor time of this process, or the clock where that is not
+// known.
+func spent() time.Duration {
+	if t, ok := cpuTime(); ok {
+		return t
+	}
+	return time.Since(start)
+}
+
+var start = time.Now()

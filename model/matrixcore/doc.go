@@ -21,8 +21,8 @@
 // registers, and is as fast on hostile data as on dull; the narrow one (late.go,
 // early.go) is portable integer arithmetic that leaves out the cuts where no
 // product can lose a bit; the reference loop is left for rules of another shape
-// than CDNA3's and Hopper's. On one core the wide path computes 4 to 7 thousand
-// million products a second, 70 to 100 times what the reference loop does
+// than CDNA3's and Hopper's. On one core the wide path computes 4 to 8 thousand
+// million products a second, 65 to 100 times what the reference loop does
 // (BenchmarkMulAdd prints the ratio).
 //
 // # NaN and infinity
