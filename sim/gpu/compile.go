@@ -36,7 +36,7 @@ var compilers = sync.OnceValue(func() *[isa.NumOps]compiler {
 	}
 	for _, register := range []func(func(isa.Op, compiler)){
 		registerScalar, registerBranches, registerLaneOps, registerCompares,
-		registerCarry, registerCrossLane, registerConversions, registerDivision, registerPacked, registerMix, registerMatrix,
+		registerCarry, registerCrossLane, registerConversions, registerDivision, registerPacked, registerDots, registerMix, registerMatrix,
 	} {
 		register(add)
 	}

@@ -266,6 +266,27 @@ func divFixupF32(q, den, num float32) uint32 {
 	return sign | b32(q)&^signBit32
 }
 
+// divFixupF16 is divFixupF32 for float16, of which the quotient comes from a
+// division in float32: it neither overflows nor vanishes on the way there.
+func divFixupF16(q, den, num uint16) uint16 {
+	const quiet, inf = 0x200, 0x7c00
+	sign := (den ^ num) & 0x8000
+	d, n := den&0x7fff, num&0x7fff
+	switch {
+	case n > inf:
+		return num | quiet
+	case d > inf:
+		return den | quiet
+	case d == 0 && n == 0, d == inf && n == inf:
+		return 0xfe00
+	case d == 0 || n == inf:
+		return sign | inf
+	case d == inf || n == 0:
+		return sign
+	}
+	return sign | q&0x7fff
+}
+
 // divFixupF64 is divFixupF32 for float64.
 func divFixupF64(q, den, num float64) uint64 {
 	bd, bn := math.Float64bits(den), math.Float64bits(num)

@@ -6,13 +6,9 @@ import "mqaproof/sim/isa"
 // of a dword as float16: op_sel_hi says which, op_sel picks the half. The result
 // is a float32, or a float16 in one half of the destination; the other stays.
 func registerMix(add func(isa.Op, compiler)) {
-	add(isa.V_FMA_MIX_F32, mix(func(_, r uint32) uint32 { return r }))
+	add(isa.V_FMA_MIX_F32, mixStep(fmaF32, clamp01, func(_, r uint32) uint32 { return r }))
 	add(isa.V_FMA_MIXLO_F16, mixHalf(0))
 	add(isa.V_FMA_MIXHI_F16, mixHalf(16))
-}
-
-func mix(place func(old, r uint32) uint32) compiler {
-	return mixStep(func(x, y, z float32) uint32 { return fmaF32(x, y, z) }, place)
 }
 
 // mixHalf rounds the exact sum once, to float16.
@@ -27,13 +23,15 @@ func mixHalf(up uint) compiler {
 			s = roundToOdd(s, p, float64(z))
 		}
 		return uint32(f64ToF16(s, true))
-	}, func(old, r uint32) uint32 { return old&^(0xffff<<up) | r<<up })
+	}, clamp01F16, func(old, r uint32) uint32 { return old&^(0xffff<<up) | r<<up })
 }
 
-func mixStep(f func(x, y, z float32) uint32, place func(old, r uint32) uint32) compiler {
+// mixStep compiles a mixed multiply-add f; clamp is what its result gets on
+// request.
+func mixStep(f func(x, y, z float32) uint32, clamp func(b uint32, dx10 bool) uint32, place func(old, r uint32) uint32) compiler {
 	return func(in *isa.Inst, _ *Program) (execFn, error) {
-		if in.Clamp || in.OMod != 0 {
-			return nil, unsupported("clamp of a mixed multiply-add")
+		if in.OMod != 0 {
+			return nil, unsupported("omod of a mixed multiply-add")
 		}
 		d, err := vectorReg(in.Dst)
 		if err != nil {
@@ -50,7 +48,7 @@ func mixStep(f func(x, y, z float32) uint32, place func(old, r uint32) uint32) c
 			}
 			src[i] = s[0]
 		}
-		sel, half, neg, abs := in.OpSel, in.OpSelHi, in.Neg, in.Abs
+		sel, half, neg, abs, clamped := in.OpSel, in.OpSelHi, in.Neg, in.Abs, in.Clamp
 		value := func(b uint32, i int) float32 {
 			x := f32(b)
 			if half>>i&1 != 0 {
@@ -67,7 +65,11 @@ func mixStep(f func(x, y, z float32) uint32, place func(old, r uint32) uint32) c
 			a, b, c := src[0].get(w), src[1].get(w), src[2].get(w)
 			out, old := &w.scratch.out[0], &w.V[d]
 			for i := range out {
-				out[i] = place(old[i], f(value(a[i], 0), value(b[i], 1), value(c[i], 2)))
+				r := f(value(a[i], 0), value(b[i], 1), value(c[i], 2))
+				if clamped {
+					r = clamp(r, w.mode&modeDX10 != 0)
+				}
+				out[i] = place(old[i], r)
 			}
 			merge(old, out, w.EXEC)
 		}, nil

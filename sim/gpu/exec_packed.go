@@ -13,9 +13,6 @@ func registerPacked(add func(isa.Op, compiler)) {
 	for op, f := range packed16 {
 		add(op, packedHalves(f.fn, f.n, f.float))
 	}
-	for op, f := range dots {
-		add(op, dot(f))
-	}
 }
 
 // packedSource is one float32 of a source of a packed float32 instruction.
@@ -186,11 +183,16 @@ func packedHalves(f func(x, y, z uint32) uint32, n int, float bool) compiler {
 		}
 		src := [3]vectorSource{{kind: fromNothing}, {kind: fromNothing}, {kind: fromNothing}}
 		for i := range n {
-			o := in.Src[i]
-			if o.Kind == isa.Const && !(o.Value == 0) {
-				return nil, unsupported("a constant in packed 16-bit operations")
+			o, t := in.Src[i], typeB32
+			if o.Kind == isa.Const && o.Value != 0 {
+				// Its low half is a 16-bit constant; what the high half holds is
+				// not documented.
+				if (in.OpSel|in.OpSelHi)>>i&1 != 0 || o.Float && !float {
+					return nil, unsupported("the high half of a constant in packed 16-bit operations")
+				}
+				t = typeB16
 			}
-			s, err := vector(o, typeB32, i)
+			s, err := vector(o, t, i)
 			if err != nil {
 				return nil, err
 			}
@@ -216,45 +218,5 @@ func packedHalves(f func(x, y, z uint32) uint32, n int, float bool) compiler {
 			}
 			merge(&w.V[d], out, w.EXEC)
 		}, nil
-	}
-}
-
-// dots are the integer dot products: they wrap, as the ISA text adds in 32 bits.
-var dots = map[isa.Op]func(x, y, z uint32) uint32{
-	isa.V_DOT2_I32_I16: func(x, y, z uint32) uint32 {
-		return z + uint32(int32(int16(x))*int32(int16(y))) + uint32(int32(x)>>16*(int32(y)>>16))
-	},
-	isa.V_DOT2_U32_U16: func(x, y, z uint32) uint32 {
-		return z + x&0xffff*(y&0xffff) + x>>16*(y>>16)
-	},
-	isa.V_DOT4_I32_I8: func(x, y, z uint32) uint32 {
-		for i := 0; i < 32; i += 8 {
-			z += uint32(int32(int8(x>>i)) * int32(int8(y>>i)))
-		}
-		return z
-	},
-	isa.V_DOT4_U32_U8: func(x, y, z uint32) uint32 {
-		for i := 0; i < 32; i += 8 {
-			z += x >> i & 0xff * (y >> i & 0xff)
-		}
-		return z
-	},
-}
-
-func dot(f func(x, y, z uint32) uint32) compiler {
-	return func(in *isa.Inst, _ *Program) (execFn, error) {
-		halves := in.Op == isa.V_DOT2_I32_I16 || in.Op == isa.V_DOT2_U32_U16
-		if in.Neg != 0 || in.NegHi != 0 || in.OpSel != 0 || halves && in.OpSelHi&3 != 3 {
-			return nil, unsupported("neg or op_sel of a dot product")
-		}
-		x, err := resolveLanes(in, typeB32, "iii", false)
-		if err != nil {
-			return nil, err
-		}
-		return x.narrowStep(func(d, a, b, c *vreg) {
-			for i := range d {
-				d[i] = f(a[i], b[i], c[i])
-			}
-		}, nil), nil
 	}
 }

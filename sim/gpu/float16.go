@@ -23,6 +23,49 @@ func f16ToF32(h uint16) float32 {
 	return f32(sign | (113-n)<<23 | man<<n&0x3ff<<13)
 }
 
+// wideF16 is f16ToF32 with a signalling NaN kept, for what tells one from a
+// quiet one.
+func wideF16(h uint32) float32 {
+	if h&0x7c00 == 0x7c00 && h&0x3ff != 0 {
+		return f32(h&0x8000<<16 | inf32 | h&0x3ff<<13)
+	}
+	return f16ToF32(uint16(h))
+}
+
+// narrowF16 rounds float32 bits to the bits of a float16. What was computed in
+// float32 from float16 by one operation, a root or reciprocal included, is
+// thereby correctly rounded: 24 bits are twice 11 and two more. The hardware's
+// roots and reciprocals of float16 are within 0.51 ulp (as LLVM's code generator
+// takes it), so that some may differ in the last bit.
+func narrowF16(b uint32) uint32 { return uint32(f32ToF16(f32(b))) }
+
+// toI16 cuts towards zero; what is out of range becomes the nearest end, NaN 0.
+func toI16(x float32) uint32 {
+	if x != x {
+		return 0
+	}
+	return uint32(uint16(int16(min(max(x, -1<<15), 1<<15-1))))
+}
+
+// toU16 is toI16 for unsigned numbers.
+func toU16(x float32) uint32 {
+	if x != x {
+		return 0
+	}
+	return uint32(uint16(min(max(x, 0), 1<<16-1)))
+}
+
+// fractF16 is x - floor(x), below 1 as fractF32 is.
+func fractF16(x float32) uint32 {
+	switch {
+	case x != x:
+		return narrowF16(nan32(x))
+	case math.IsInf(float64(x), 0):
+		return narrowF16(defaultNaN)
+	}
+	return min(uint32(f64ToF16(float64(x)-math.Floor(float64(x)), true)), 0x3bff)
+}
+
 // f32ToF16 rounds to nearest even.
 func f32ToF16(x float32) uint16 { return f64ToF16(float64(x), true) }
 
@@ -62,6 +105,11 @@ func f64ToF16(x float64, nearest bool) uint16 {
 		return sign | 0x7bff
 	}
 	return sign | uint16(r)
+}
+
+// clamp01F16 is clamp01 for float16.
+func clamp01F16(b uint32, dx10 bool) uint32 {
+	return narrowF16(clamp01(b32(f16ToF32(uint16(b))), dx10))
 }
 
 // fmaF16 is x*y + z rounded once.

@@ -85,6 +85,14 @@ var laneOps = []laneOp{
 	{op: isa.V_MIN_U16, dst: 'w', srcs: "ww", narrow: laneVMinU16},
 	{op: isa.V_MAX_I16, dst: 'w', srcs: "ww", narrow: laneVMaxI16},
 	{op: isa.V_MIN_I16, dst: 'w', srcs: "ww", narrow: laneVMinI16},
+	{op: isa.V_ADD_I16, dst: 'w', srcs: "ww", narrow: laneVAddI16},
+	{op: isa.V_SUB_I16, dst: 'w', srcs: "ww", narrow: laneVSubI16},
+	{op: isa.V_MIN3_I16, dst: 'w', srcs: "www", narrow: laneVMin3I16},
+	{op: isa.V_MAX3_I16, dst: 'w', srcs: "www", narrow: laneVMax3I16},
+	{op: isa.V_MED3_I16, dst: 'w', srcs: "www", narrow: laneVMed3I16},
+	{op: isa.V_MIN3_U16, dst: 'w', srcs: "www", narrow: laneVMin3U16},
+	{op: isa.V_MAX3_U16, dst: 'w', srcs: "www", narrow: laneVMax3U16},
+	{op: isa.V_MED3_U16, dst: 'w', srcs: "www", narrow: laneVMed3U16},
 	{op: isa.V_MAD_U16, dst: 'w', srcs: "www", narrow: laneVMadU16},
 	{op: isa.V_MAD_I16, dst: 'w', srcs: "www", narrow: laneVMadI16},
 	{op: isa.V_MOV_B64, dst: 'l', srcs: "l", wide: laneVMovB64},
@@ -159,6 +167,11 @@ var laneOps = []laneOp{
 	{op: isa.V_CVT_F64_F32, dst: 'd', srcs: "f", wide: laneVCvtF64F32},
 	{op: isa.V_CVT_F16_F32, dst: 'h', srcs: "f", narrow: laneVCvtF16F32},
 	{op: isa.V_CVT_F32_F16, dst: 'f', srcs: "h", narrow: laneVCvtF32F16},
+	{op: isa.V_CVT_F16_I16, dst: 'h', srcs: "w", narrow: laneVCvtF16I16},
+	{op: isa.V_CVT_F16_U16, dst: 'h', srcs: "w", narrow: laneVCvtF16U16},
+	{op: isa.V_CVT_I16_F16, dst: 'w', srcs: "h", narrow: laneVCvtI16F16},
+	{op: isa.V_CVT_U16_F16, dst: 'w', srcs: "h", narrow: laneVCvtU16F16},
+	{op: isa.V_CVT_OFF_F32_I4, dst: 'f', srcs: "i", narrow: laneVCvtOffF32I4},
 	{op: isa.V_CVT_F32_BF16, dst: 'f', srcs: "w", narrow: laneVCvtF32Bf16},
 	{op: isa.V_CVT_PKRTZ_F16_F32, dst: 'i', srcs: "ff", narrow: laneVCvtPkrtzF16F32},
 	{op: isa.V_CVT_PK_F16_F32, dst: 'i', srcs: "ff", narrow: laneVCvtPkF16F32},
@@ -169,6 +182,23 @@ var laneOps = []laneOp{
 	{op: isa.V_MUL_F16, dst: 'h', srcs: "hh", narrow: laneVMulF16},
 	{op: isa.V_PACK_B32_F16, dst: 'i', srcs: "hh", narrow: laneVPackB32F16},
 	{op: isa.V_FMA_F16, dst: 'h', srcs: "hhh", narrow: laneVFmaF16},
+	{op: isa.V_MIN_F16, dst: 'h', srcs: "hh", narrow: laneVMinF16, narrowNonIEEE: laneVMinF16NonIEEE},
+	{op: isa.V_MAX_F16, dst: 'h', srcs: "hh", narrow: laneVMaxF16, narrowNonIEEE: laneVMaxF16NonIEEE},
+	{op: isa.V_MIN3_F16, dst: 'h', srcs: "hhh", narrow: laneVMin3F16, narrowNonIEEE: laneVMin3F16NonIEEE},
+	{op: isa.V_MAX3_F16, dst: 'h', srcs: "hhh", narrow: laneVMax3F16, narrowNonIEEE: laneVMax3F16NonIEEE},
+	{op: isa.V_MED3_F16, dst: 'h', srcs: "hhh", narrow: laneVMed3F16, narrowNonIEEE: laneVMed3F16NonIEEE},
+	{op: isa.V_FLOOR_F16, dst: 'h', srcs: "h", narrow: laneVFloorF16},
+	{op: isa.V_CEIL_F16, dst: 'h', srcs: "h", narrow: laneVCeilF16},
+	{op: isa.V_TRUNC_F16, dst: 'h', srcs: "h", narrow: laneVTruncF16},
+	{op: isa.V_RNDNE_F16, dst: 'h', srcs: "h", narrow: laneVRndneF16},
+	{op: isa.V_FRACT_F16, dst: 'h', srcs: "h", narrow: laneVFractF16},
+	{op: isa.V_SQRT_F16, dst: 'h', srcs: "h", narrow: laneVSqrtF16},
+	{op: isa.V_RCP_F16, dst: 'h', srcs: "h", narrow: laneVRcpF16},
+	{op: isa.V_RSQ_F16, dst: 'h', srcs: "h", narrow: laneVRsqF16},
+	{op: isa.V_LDEXP_F16, dst: 'h', srcs: "hw", narrow: laneVLdexpF16},
+	{op: isa.V_FREXP_EXP_I16_F16, dst: 'w', srcs: "h", narrow: laneVFrexpExpI16F16},
+	{op: isa.V_FREXP_MANT_F16, dst: 'h', srcs: "h", narrow: laneVFrexpMantF16},
+	{op: isa.V_DIV_FIXUP_F16, dst: 'h', srcs: "hhh", narrow: laneVDivFixupF16},
 }
 
 func laneVMovB32(d, a, b, c *vreg) {
@@ -1771,6 +1801,152 @@ func laneVMinI16(d, a, b, c *vreg) {
 			x := aq[i][j]
 			y := bq[i][j]
 			dq[i][j] = uint32(uint16(min(int16(x), int16(y))))
+		}
+	}
+}
+
+func laneVAddI16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	bq := quads(b)
+	for i := range dq {
+		{
+			x := aq[i][0]
+			y := bq[i][0]
+			dq[i][0] = (x + y) & 0xffff
+		}
+		{
+			x := aq[i][1]
+			y := bq[i][1]
+			dq[i][1] = (x + y) & 0xffff
+		}
+		{
+			x := aq[i][2]
+			y := bq[i][2]
+			dq[i][2] = (x + y) & 0xffff
+		}
+		{
+			x := aq[i][3]
+			y := bq[i][3]
+			dq[i][3] = (x + y) & 0xffff
+		}
+	}
+}
+
+func laneVSubI16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	bq := quads(b)
+	for i := range dq {
+		{
+			x := aq[i][0]
+			y := bq[i][0]
+			dq[i][0] = (x - y) & 0xffff
+		}
+		{
+			x := aq[i][1]
+			y := bq[i][1]
+			dq[i][1] = (x - y) & 0xffff
+		}
+		{
+			x := aq[i][2]
+			y := bq[i][2]
+			dq[i][2] = (x - y) & 0xffff
+		}
+		{
+			x := aq[i][3]
+			y := bq[i][3]
+			dq[i][3] = (x - y) & 0xffff
+		}
+	}
+}
+
+func laneVMin3I16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	bq := quads(b)
+	cq := quads(c)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			y := bq[i][j]
+			z := cq[i][j]
+			dq[i][j] = uint32(uint16(min(int16(x), int16(y), int16(z))))
+		}
+	}
+}
+
+func laneVMax3I16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	bq := quads(b)
+	cq := quads(c)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			y := bq[i][j]
+			z := cq[i][j]
+			dq[i][j] = uint32(uint16(max(int16(x), int16(y), int16(z))))
+		}
+	}
+}
+
+func laneVMed3I16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	bq := quads(b)
+	cq := quads(c)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			y := bq[i][j]
+			z := cq[i][j]
+			dq[i][j] = uint32(uint16(max(min(int16(x), int16(y)), min(max(int16(x), int16(y)), int16(z)))))
+		}
+	}
+}
+
+func laneVMin3U16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	bq := quads(b)
+	cq := quads(c)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			y := bq[i][j]
+			z := cq[i][j]
+			dq[i][j] = min(x&0xffff, y&0xffff, z&0xffff)
+		}
+	}
+}
+
+func laneVMax3U16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	bq := quads(b)
+	cq := quads(c)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			y := bq[i][j]
+			z := cq[i][j]
+			dq[i][j] = max(x&0xffff, y&0xffff, z&0xffff)
+		}
+	}
+}
+
+func laneVMed3U16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	bq := quads(b)
+	cq := quads(c)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			y := bq[i][j]
+			z := cq[i][j]
+			dq[i][j] = uint32(max(min(uint16(x), uint16(y)), min(max(uint16(x), uint16(y)), uint16(z))))
 		}
 	}
 }
@@ -3559,6 +3735,61 @@ func laneVCvtF32F16(d, a, b, c *vreg) {
 	}
 }
 
+func laneVCvtF16I16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			dq[i][j] = uint32(f32ToF16(float32(int16(x))))
+		}
+	}
+}
+
+func laneVCvtF16U16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			dq[i][j] = uint32(f32ToF16(float32(uint16(x))))
+		}
+	}
+}
+
+func laneVCvtI16F16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			dq[i][j] = toI16(f16ToF32(uint16(x)))
+		}
+	}
+}
+
+func laneVCvtU16F16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			dq[i][j] = toU16(f16ToF32(uint16(x)))
+		}
+	}
+}
+
+func laneVCvtOffF32I4(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			dq[i][j] = b32(float32(int32(x<<28)>>28) / 16)
+		}
+	}
+}
+
 func laneVCvtF32Bf16(d, a, b, c *vreg) {
 	dq := quads(d)
 	aq := quads(a)
@@ -3718,6 +3949,286 @@ func laneVFmaF16(d, a, b, c *vreg) {
 			y := bq[i][j]
 			z := cq[i][j]
 			dq[i][j] = uint32(fmaF16(uint16(x), uint16(y), uint16(z)))
+		}
+	}
+}
+
+func laneVMinF16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	bq := quads(b)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			y := bq[i][j]
+			dq[i][j] = narrowF16(minF32(wideF16(x), wideF16(y), true))
+		}
+	}
+}
+
+func laneVMinF16NonIEEE(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	bq := quads(b)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			y := bq[i][j]
+			dq[i][j] = narrowF16(minF32(wideF16(x), wideF16(y), false))
+		}
+	}
+}
+
+func laneVMaxF16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	bq := quads(b)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			y := bq[i][j]
+			dq[i][j] = narrowF16(maxF32(wideF16(x), wideF16(y), true))
+		}
+	}
+}
+
+func laneVMaxF16NonIEEE(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	bq := quads(b)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			y := bq[i][j]
+			dq[i][j] = narrowF16(maxF32(wideF16(x), wideF16(y), false))
+		}
+	}
+}
+
+func laneVMin3F16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	bq := quads(b)
+	cq := quads(c)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			y := bq[i][j]
+			z := cq[i][j]
+			dq[i][j] = narrowF16(min3F32(wideF16(x), wideF16(y), wideF16(z), true))
+		}
+	}
+}
+
+func laneVMin3F16NonIEEE(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	bq := quads(b)
+	cq := quads(c)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			y := bq[i][j]
+			z := cq[i][j]
+			dq[i][j] = narrowF16(min3F32(wideF16(x), wideF16(y), wideF16(z), false))
+		}
+	}
+}
+
+func laneVMax3F16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	bq := quads(b)
+	cq := quads(c)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			y := bq[i][j]
+			z := cq[i][j]
+			dq[i][j] = narrowF16(max3F32(wideF16(x), wideF16(y), wideF16(z), true))
+		}
+	}
+}
+
+func laneVMax3F16NonIEEE(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	bq := quads(b)
+	cq := quads(c)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			y := bq[i][j]
+			z := cq[i][j]
+			dq[i][j] = narrowF16(max3F32(wideF16(x), wideF16(y), wideF16(z), false))
+		}
+	}
+}
+
+func laneVMed3F16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	bq := quads(b)
+	cq := quads(c)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			y := bq[i][j]
+			z := cq[i][j]
+			dq[i][j] = narrowF16(med3F32(wideF16(x), wideF16(y), wideF16(z), true))
+		}
+	}
+}
+
+func laneVMed3F16NonIEEE(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	bq := quads(b)
+	cq := quads(c)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			y := bq[i][j]
+			z := cq[i][j]
+			dq[i][j] = narrowF16(med3F32(wideF16(x), wideF16(y), wideF16(z), false))
+		}
+	}
+}
+
+func laneVFloorF16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			dq[i][j] = uint32(f64ToF16(math.Floor(float64(f16ToF32(uint16(x)))), true))
+		}
+	}
+}
+
+func laneVCeilF16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			dq[i][j] = uint32(f64ToF16(math.Ceil(float64(f16ToF32(uint16(x)))), true))
+		}
+	}
+}
+
+func laneVTruncF16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			dq[i][j] = uint32(f64ToF16(math.Trunc(float64(f16ToF32(uint16(x)))), true))
+		}
+	}
+}
+
+func laneVRndneF16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			dq[i][j] = uint32(f64ToF16(math.RoundToEven(float64(f16ToF32(uint16(x)))), true))
+		}
+	}
+}
+
+func laneVFractF16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			dq[i][j] = fractF16(f16ToF32(uint16(x)))
+		}
+	}
+}
+
+func laneVSqrtF16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			dq[i][j] = narrowF16(sqrtF32(f16ToF32(uint16(x))))
+		}
+	}
+}
+
+func laneVRcpF16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			dq[i][j] = narrowF16(rcpF32(f16ToF32(uint16(x))))
+		}
+	}
+}
+
+func laneVRsqF16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			dq[i][j] = narrowF16(rsqF32(f16ToF32(uint16(x))))
+		}
+	}
+}
+
+func laneVLdexpF16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	bq := quads(b)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			y := bq[i][j]
+			dq[i][j] = uint32(f64ToF16(math.Ldexp(float64(f16ToF32(uint16(x))), int(int16(y))), true))
+		}
+	}
+}
+
+func laneVFrexpExpI16F16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			dq[i][j] = frexpExpF32(f16ToF32(uint16(x))) & 0xffff
+		}
+	}
+}
+
+func laneVFrexpMantF16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			dq[i][j] = narrowF16(frexpMantF32(f16ToF32(uint16(x))))
+		}
+	}
+}
+
+func laneVDivFixupF16(d, a, b, c *vreg) {
+	dq := quads(d)
+	aq := quads(a)
+	bq := quads(b)
+	cq := quads(c)
+	for i := range dq {
+		for j := range dq[i] {
+			x := aq[i][j]
+			y := bq[i][j]
+			z := cq[i][j]
+			dq[i][j] = uint32(divFixupF16(uint16(x), uint16(y), uint16(z)))
 		}
 	}
 }

@@ -147,13 +147,18 @@ func (x *laneArgs) outputs(in *isa.Inst) error {
 	}
 	var clamp func(w *Wave, r *vreg)
 	if in.Clamp {
-		if x.dstType != typeF32 {
-			return unsupported("clamp of a result that is no float32")
+		one := clamp01
+		switch x.dstType {
+		case typeF32:
+		case typeF16:
+			one = clamp01F16
+		default:
+			return unsupported("clamp of this result: float32, float16 and additions of integers are implemented")
 		}
 		clamp = func(w *Wave, r *vreg) {
 			dx10 := w.mode&modeDX10 != 0
 			for i := range r {
-				r[i] = clamp01(r[i], dx10)
+				r[i] = one(r[i], dx10)
 			}
 		}
 		x.finish = func(w *Wave, r, _ *vreg) { clamp(w, r) }

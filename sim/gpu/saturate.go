@@ -13,6 +13,19 @@ var saturating = map[isa.Op]narrowFn{
 	isa.V_ADD_U16:    saturate(0, 1<<16-1, func(x, y uint32) int64 { return int64(uint16(x)) + int64(uint16(y)) }),
 	isa.V_SUB_U16:    saturate(0, 1<<16-1, func(x, y uint32) int64 { return int64(uint16(x)) - int64(uint16(y)) }),
 	isa.V_SUBREV_U16: saturate(0, 1<<16-1, func(x, y uint32) int64 { return int64(uint16(y)) - int64(uint16(x)) }),
+	isa.V_ADD_I16:    saturate16(func(x, y uint32) int64 { return int64(int16(x)) + int64(int16(y)) }),
+	isa.V_SUB_I16:    saturate16(func(x, y uint32) int64 { return int64(int16(x)) - int64(int16(y)) }),
+}
+
+// saturate16 is saturate for signed 16 bits: the result's high half is 0.
+func saturate16(f func(x, y uint32) int64) narrowFn {
+	g := saturate(-1<<15, 1<<15-1, f)
+	return func(d, a, b, c *vreg) {
+		g(d, a, b, c)
+		for i := range d {
+			d[i] &= 0xffff
+		}
+	}
 }
 
 func saturate(low, high int64, f func(x, y uint32) int64) narrowFn {
