@@ -10,6 +10,7 @@ import (
 )
 
 var choose = flag.Int("choose", 0, "search for tiles that tell apart what so many random rules leave together, and print their seeds")
+var chooseFor = flag.String("choose-for", "", "the one target to search for; default all")
 
 // TestChooseTiles is how the seeds of seeds.go were found: for random rules, it
 // looks for rules that fit all outputs but are not the same, and for a tile that
@@ -19,6 +20,9 @@ func TestChooseTiles(t *testing.T) {
 		t.Skip("a search, not a test: see -choose")
 	}
 	for _, target := range Targets() {
+		if *chooseFor != "" && *chooseFor != string(target) {
+			continue
+		}
 		in := target.Instructions()[0]
 		if target == GFX950 {
 			in = target.Instructions()[2]
