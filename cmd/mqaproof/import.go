@@ -1,22 +1,24 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"mqaproof/kernels/importer"
+	"mqaproof/kernels/order"
 )
 
 func kernelsImport() *cobra.Command {
 	var r importer.Request
-	var asJSON bool
+	var asJSON, profiles bool
 	c := &cobra.Command{
 		Use:   "import amd-aiter|vllm|aiter",
 		Short: "Compile production kernels from the packages on this machine",
 		Long: `Compiles the paged MQA-logits kernels of a package to code objects and writes
 them with their manifests into the cache folder, from where every command knows
-them. It needs Python with triton 3.9.0 (` + "`make tools`" + ` puts one into .venv) and
+them; then it runs each to derive its numeric profile. It needs Python with triton 3.9.0 (` + "`make tools`" + ` puts one into .venv) and
 no GPU. The package is an installed copy, or is downloaded by name with pip, or
 is a checkout, unpacked folder or wheel given with --path.
 
@@ -27,7 +29,11 @@ is a checkout, unpacked folder or wheel given with --path.
 		ValidArgs: []string{"amd-aiter", "vllm", "aiter"},
 		RunE: func(c *cobra.Command, args []string) error {
 			r.Package = args[0]
-			written, err := importer.Import(c.Context(), r, func(line string) { fmt.Fprintln(c.ErrOrStderr(), line) })
+			progress := func(line string) { fmt.Fprintln(c.ErrOrStderr(), line) }
+			written, err := importer.Import(c.Context(), r, progress)
+			if profiles {
+				err = errors.Join(err, order.Complete(c.Context(), written, progress))
+			}
 			if asJSON && len(written) > 0 {
 				if jsonErr := printJSON(c, written); jsonErr != nil {
 					return jsonErr
@@ -51,6 +57,7 @@ is a checkout, unpacked folder or wheel given with --path.
 	f.IntSliceVar(&r.Page, "page", nil, "`page` sizes (default: the package's)")
 	f.StringVar(&r.Python, "python", "", "Python with triton (default: $MQAPROOF_PYTHON, .venv/bin/python, python3)")
 	f.StringVar(&r.CacheDir, "cache", "", "cache `folder` (default: $MQAPROOF_CACHE, or the user's cache folder)")
+	f.BoolVar(&profiles, "profiles", true, "derive the numeric profile of each kernel, by running it")
 	f.BoolVar(&asJSON, "json", false, "print the manifests' paths as JSON")
 	return c
 }

@@ -13,8 +13,8 @@ import (
 )
 
 func kernelsCommand() *cobra.Command {
-	c := &cobra.Command{Use: "kernels", Short: "List, show, disassemble and import kernels"}
-	c.AddCommand(kernelsList(), kernelsShow(), kernelsDisasm(), kernelsImport())
+	c := &cobra.Command{Use: "kernels", Short: "List, show, disassemble, profile and import kernels"}
+	c.AddCommand(kernelsList(), kernelsShow(), kernelsDisasm(), kernelsProfile(), kernelsImport())
 	return c
 }
 

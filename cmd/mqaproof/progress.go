@@ -5,13 +5,15 @@ import (
 	"io"
 	"os"
 	"sync"
-	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"mqaproof/campaign"
 )
+
+// progressWriter is where progress goes: never into a command's output.
+var progressWriter = os.Stderr
 
 // bar shows on a terminal how far the current subject is; elsewhere nothing.
 type bar struct {
@@ -41,8 +43,7 @@ func (b *bar) update(p campaign.Progress) {
 		if total == 0 {
 			total = -1
 		}
-		b.current = progressbar.NewOptions(total, progressbar.OptionSetDescription(name), progressbar.OptionSetWriter(os.Stderr),
-			progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionShowCount())
+		b.current = newProgress(total, name)
 	}
 	if p.Shrunk > 0 {
 		b.current.Describe(fmt.Sprintf("%s: shrinking, %d runs", name, p.Shrunk))
