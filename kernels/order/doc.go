@@ -35,6 +35,16 @@
 //     product beside a large one is cut toward zero in the same sub-sum and
 //     floored in the other.
 //
-// At the end the profile must give the bits of the kernel on random data of all
-// styles.
+// At the end the profile must give the kernel's bits on dots that every clause
+// of the matrix core's rule decides, and on whole cases of random data of all
+// styles, a long context among them.
+//
+// # What is outside the family
+//
+// There is no profile, and the error says which probe showed it, for sums in
+// more than float32, orders that depend on the position, products or relus of
+// another kind, other rules of the matrix core than the target's, chains of the
+// matrix core that go on from a sum, and results that flush subnormals. The
+// rule itself is not searched for: for a GPU whose rule is not known that is
+// the job of calibration.
 package order
