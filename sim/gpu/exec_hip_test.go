@@ -20,7 +20,13 @@ var hipTargets = []isa.Target{isa.GFX942, isa.GFX950}
 // hipProgram is a kernel of testdata/exec.hip, compiled for a target.
 func hipProgram(t *testing.T, target isa.Target, kernel string) *Program {
 	t.Helper()
-	data, err := os.ReadFile("testdata/exec." + target.String() + ".hsaco")
+	return hipFixture(t, "exec", target, kernel)
+}
+
+// hipFixture is a kernel of a source in testdata, compiled for a target.
+func hipFixture(t *testing.T, source string, target isa.Target, kernel string) *Program {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + source + "." + target.String() + ".hsaco")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,26 +44,28 @@ func hipProgram(t *testing.T, target isa.Target, kernel string) *Program {
 func TestHIPFixturesAreCurrent(t *testing.T) {
 	clang := needtool.Path(t, "clang-22")
 	needtool.Path(t, "ld.lld-22")
-	for _, target := range hipTargets {
-		file := "testdata/exec." + target.String() + ".hsaco"
-		out := filepath.Join(t.TempDir(), "out.hsaco")
-		cmd := exec.Command(clang, "-x", "hip", "--offload-arch="+target.String(), "--offload-device-only", "--no-gpu-bundle-output",
-			"-nogpuinc", "-nogpulib", "-O3", "-cuid=exec", "-o", out, "exec.hip")
-		cmd.Dir = "testdata"
-		if text, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, text)
-		}
-		built, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if *update {
-			if err := os.WriteFile(file, built, 0o644); err != nil {
+	for source, level := range map[string]string{"exec": "-O3", "stack": "-O0"} {
+		for _, target := range hipTargets {
+			file := "testdata/" + source + "." + target.String() + ".hsaco"
+			out := filepath.Join(t.TempDir(), "out.hsaco")
+			cmd := exec.Command(clang, "-x", "hip", "--offload-arch="+target.String(), "--offload-device-only", "--no-gpu-bundle-output",
+				"-nogpuinc", "-nogpulib", level, "-cuid="+source, "-o", out, source+".hip")
+			cmd.Dir = "testdata"
+			if text, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			built, err := os.ReadFile(out)
+			if err != nil {
 				t.Fatal(err)
 			}
-		}
-		if have, err := os.ReadFile(file); err != nil || !bytes.Equal(have, built) {
-			t.Errorf("%s is not what testdata/exec.hip compiles to (%v): run go test -run HIPFixtures -update", file, err)
+			if *update {
+				if err := os.WriteFile(file, built, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if have, err := os.ReadFile(file); err != nil || !bytes.Equal(have, built) {
+				t.Errorf("%s is not what testdata/%s.hip compiles to (%v): run go test -run HIPFixtures -update", file, source, err)
+			}
 		}
 	}
 }
