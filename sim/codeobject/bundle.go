@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -29,10 +30,10 @@ type bundleEntry struct {
 func (e bundleEntry) read() (*File, error) {
 	f, err := readELF(e.data)
 	if err != nil {
-		return nil, fmt.Errorf("offload bundle entry %s: %w", e.id, err)
+		return nil, fmt.Errorf("offload bundle entry %q: %w", e.id, err)
 	}
 	if f.Target != e.target {
-		return nil, fmt.Errorf("offload bundle entry %s holds a code object for %s", e.id, f.Target)
+		return nil, fmt.Errorf("offload bundle entry %q holds a code object for %s", e.id, f.Target)
 	}
 	return f, nil
 }
@@ -91,6 +92,9 @@ func targets(entries []bundleEntry) string {
 	names := make([]string, len(entries))
 	for i, e := range entries {
 		names[i] = e.target
+		if !printable(e.target) {
+			names[i] = strconv.Quote(e.target)
+		}
 	}
 	return strings.Join(names, ", ")
 }

@@ -228,6 +228,8 @@ func TestErrors(t *testing.T) {
 		{"no metadata", "no kernel metadata", replaceAll(t, good, "AMDGPU\x00", "AMDGPX\x00")},
 		{"no kernels", "amdhsa.kernels is missing", replaceAll(t, good, "amdhsa.kernels", "amdhsa.kennels")},
 		{"no descriptor", "kernel saxpy has no descriptor: symbol saxpy.kx is missing", replaceAll(t, good, "\xa8saxpy.kd", "\xa8saxpy.kx")},
+		{"name that is no text", `metadata of kernel 0 is damaged: .name is "sax\x1by", which holds bytes that are no text`, replaceAll(t, good, "\xa5saxpy", "\xa5sax\x1by")},
+		{"symbol that is no text", `.symbol is "saxpy\xffkd", which`, replaceAll(t, good, "\xa8saxpy.kd", "\xa8saxpy\xffkd")},
 		{"LDS mismatch", "its descriptor says 260 bytes of LDS, its metadata 256", edit(good, func(b []byte) {
 			binary.LittleEndian.PutUint32(b[descriptorOffset(t, good, "reverse"):], 260)
 		})},
@@ -254,6 +256,7 @@ func TestErrors(t *testing.T) {
 		{"bundle body cut", "bundle is truncated", bundle(bundleEntry{id: deviceID + "gfx942", data: good})[:500]},
 		{"bundle without device", "no device code object", bundle(bundleEntry{id: "host-x86_64-unknown-linux--"})},
 		{"bundle of others", "holds code objects for gfx1100, gfx90a, but none for a supported target", bundle(bundleEntry{id: deviceID + "gfx1100"}, bundleEntry{id: deviceID + "gfx90a"})},
+		{"bundle of an unprintable target", `holds code objects for "gfx\x1b[2J", but none`, bundle(bundleEntry{id: deviceID + "gfx\x1b[2J"})},
 		{"bundle mislabelled", "holds a code object for gfx942", bundle(bundleEntry{id: deviceID + "gfx950", data: good})},
 	} {
 		files, err := Read(c.data)

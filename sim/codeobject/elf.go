@@ -54,7 +54,7 @@ func readELF(data []byte) (*File, error) {
 		// A compressed section that the loader maps does not exist; refusing it
 		// keeps a small file from unpacking to a huge one.
 		if s.Flags&elf.SHF_COMPRESSED != 0 && s.Flags&elf.SHF_ALLOC != 0 {
-			return nil, fmt.Errorf("code object is damaged: loaded section %s is compressed", s.Name)
+			return nil, fmt.Errorf("code object is damaged: loaded section %q is compressed", s.Name)
 		}
 	}
 	if err := f.readSegments(e, data); err != nil {
@@ -137,11 +137,11 @@ func (f *File) readRelocations(e *elf.File, data []byte) error {
 			continue
 		}
 		if s.Type == elf.SHT_REL {
-			return fmt.Errorf("code object has relocations without addends (%s), which are not supported", s.Name)
+			return fmt.Errorf("code object has relocations without addends (%q), which are not supported", s.Name)
 		}
 		b, err := slice(data, s.Offset, s.FileSize)
 		if err != nil || len(b)%24 != 0 {
-			return fmt.Errorf("code object is damaged: relocation section %s has %d bytes at %d", s.Name, s.FileSize, s.Offset)
+			return fmt.Errorf("code object is damaged: relocation section %q has %d bytes at %d", s.Name, s.FileSize, s.Offset)
 		}
 		for ; len(b) > 0; b = b[24:] {
 			r := Relocation{Addr: binary.LittleEndian.Uint64(b), Addend: binary.LittleEndian.Uint64(b[16:])}

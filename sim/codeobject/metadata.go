@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/vmihailenco/msgpack/v5"
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
@@ -63,6 +65,9 @@ func (f *File) readKernel(i int, v any, symbols map[string]symbol) (Kernel, erro
 		return Kernel{}, fmt.Errorf("%s is damaged: it is not a map", r.what)
 	}
 	k := Kernel{Name: r.str(".name", "")}
+	if r.err != nil {
+		return k, r.err
+	}
 	if k.Name == "" {
 		return k, fmt.Errorf("%s has no name", r.what)
 	}
@@ -204,11 +209,21 @@ func (r *reader) str(key, def string) string {
 	case nil:
 		return def
 	case string:
+		if !printable(v) {
+			r.fail("%s is %q, which holds bytes that are no text", key, v)
+			return def
+		}
 		return v
 	default:
 		r.fail("%s is a %T, expected a string", key, v)
 	}
 	return def
+}
+
+// printable reports whether s is text that can be shown as it is: names of the
+// file go into messages and listings.
+func printable(s string) bool {
+	return utf8.ValidString(s) && strings.IndexFunc(s, func(c rune) bool { return !strconv.IsPrint(c) }) < 0
 }
 
 func (r *reader) list(key string) []any {
