@@ -4,7 +4,7 @@
 GO      ?= go
 PYTHON  ?= python3
 SUDO    := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
-LLVM    := clang-22 lld-22 llvm-22
+APT     := clang-22 lld-22 llvm-22 z3 cvc5
 TRITON  := triton==3.9.0
 ISA     := tinygrad==0.14.0
 FP8     := ml_dtypes==0.7.0 numpy==2.4.6
@@ -30,10 +30,10 @@ check:
 	$(GO) test ./...
 
 tools: .venv/.done
-	@missing=; for t in clang-22 ld.lld-22 llvm-objdump-22 llvm-mc-22 llvm-readelf-22; do \
+	@missing=; for t in clang-22 ld.lld-22 llvm-objdump-22 llvm-mc-22 llvm-readelf-22 z3 cvc5; do \
 	  command -v $$t >/dev/null || missing="$$missing $$t"; done; \
-	if [ -n "$$missing" ]; then echo "installing $(LLVM), for$$missing"; \
-	  $(SUDO) apt-get update -q && $(SUDO) apt-get install -qy --no-install-recommends $(LLVM); fi
+	if [ -n "$$missing" ]; then echo "installing $(APT), for$$missing"; \
+	  $(SUDO) apt-get update -q && $(SUDO) apt-get install -qy --no-install-recommends $(APT); fi
 
 .venv/.done: Makefile
 	$(PYTHON) -m venv .venv
