@@ -43,6 +43,11 @@ func TestManifests(t *testing.T) {
 			[]string{"0", "context_length - next_n + pid_next_n"}, []string{"max_model_len"}},
 		{"vllm/block-flat-h64-d128-p64-n3", vllmNames, nil, []string{"max_model_len"}},
 		{"vllm/block-flat-request-h64-d128-p64-n3", vllmNames, nil, []string{"max_model_len"}},
+		{"vllm/decode-metadata-w20", "query_start_loc seq_lens block_table output_seq_lens output_block_table decode_lens indices per_req_lens num_reqs num_tokens capacity input_stride output_stride", nil, nil},
+		{"vllm/uniform-decode-n1", "seq_lens_ptr decode_seq_lens_ptr block_table_ptr block_table_stride expanded_block_table_ptr expanded_bt_stride decode_lens_ptr", nil, nil},
+		{"vllm/prefill-chunk-dcp-r4", "query_start_loc_ptr uncompressed_seq_lens_ptr cu_compressed_seq_lens_ptr row_start_cu_compressed_seq_lens_ptr token_to_seq_ptr " +
+			"cu_compressed_seq_len_ks_ptr cu_compressed_seq_len_ke_ptr query_slice_start query_slice_stop DCP_RANK DCP_WORLD DCP_INTERLEAVE", nil, nil},
+		{"vllm/compressed-slots-r4", "compressed_slot_mapping_ptr slot_mapping_ptr query_start_loc_ptr seq_lens_ptr block_table_ptr block_table_stride block_size", nil, nil},
 	} {
 		t.Run(strings.ReplaceAll(c.plan, "/", "."), func(t *testing.T) {
 			p := planNamed(t, Request{}, c.plan)

@@ -137,7 +137,7 @@ func TestImportGluon(t *testing.T) {
 // TestImportVLLM has triton under the names that vLLM gives it, and a kernel
 // for each next_n and kind of lengths.
 func TestImportVLLM(t *testing.T) {
-	r := Request{Package: "vllm", Path: checkout, CacheDir: t.TempDir(), Python: needtool.Python(t, "triton"), NextN: []int{2, 1}}
+	r := Request{Package: "vllm", Path: checkout, CacheDir: t.TempDir(), Python: needtool.Python(t, "triton"), NextN: []int{2, 1}, Ratio: []int{4}, BlockTableWidth: []int{5}}
 	paths, _, err := imported(t, r)
 	if err != nil {
 		t.Fatal(err)
@@ -146,6 +146,13 @@ func TestImportVLLM(t *testing.T) {
 		"block-flat-h64-d128-p64-n1.yaml":         "per-row",
 		"block-flat-h64-d128-p64-n2.yaml":         "per-row",
 		"block-flat-request-h64-d128-p64-n2.yaml": "last-column table",
+		"decode-metadata-w5.yaml":                 "device",
+		"uniform-decode.yaml":                     "device",
+		"uniform-decode-n1.yaml":                  "device",
+		"prefill-chunk-r4.yaml":                   "device",
+		"prefill-chunk-dcp-r4.yaml":               "device",
+		"compressed-slots-r4.yaml":                "device",
+		"compressed-slots-dcp-r4.yaml":            "device",
 	}
 	if len(paths) != len(want) {
 		t.Fatalf("manifests %q", paths)
@@ -155,6 +162,9 @@ func TestImportVLLM(t *testing.T) {
 		if got := strings.Join(slices.Sorted(maps.Keys(m.Wirings)), " "); got != want[filepath.Base(path)] {
 			t.Errorf("%s: wirings %q, want %q", path, got, want[filepath.Base(path)])
 		}
+	}
+	if wrong := wrongMetadata(t, r.CacheDir, 4); len(wrong) > 0 {
+		t.Errorf("%v are wrong", wrong)
 	}
 }
 

@@ -40,8 +40,13 @@ func TestPlans(t *testing.T) {
 				"stage1-ragged-h16-d128 stage1-ragged-h16-d128! stage1-ragged-h32-d128 stage1-ragged-h32-d128! " +
 				"gluon-plain-h16-d128-k64! gluon-plain-h32-d128-k64 gluon-preshuffle-h16-d128-p16-k64! gluon-preshuffle-h32-d128-p16-k64!"},
 		{"vllm", Request{Package: "vllm"},
-			"block-flat-h64-d128-p64-n1 block-flat-h64-d128-p64-n2 block-flat-request-h64-d128-p64-n2 block-flat-h64-d128-p64-n3 block-flat-request-h64-d128-p64-n3"},
-		{"vllm, small page", Request{Package: "vllm", Page: []int{16}, NextN: []int{1}}, "block-flat-h64-d128-p16-n1!"},
+			"block-flat-h64-d128-p64-n1 block-flat-h64-d128-p64-n2 block-flat-request-h64-d128-p64-n2 block-flat-h64-d128-p64-n3 block-flat-request-h64-d128-p64-n3 " +
+				"decode-metadata-w20 decode-metadata-w64 uniform-decode-n1 uniform-decode prefill-chunk-r1 prefill-chunk-dcp-r1 " +
+				"prefill-chunk-r2 prefill-chunk-dcp-r2 compressed-slots-r2 compressed-slots-dcp-r2 " +
+				"prefill-chunk-r4 prefill-chunk-dcp-r4 compressed-slots-r4 compressed-slots-dcp-r4 " +
+				"prefill-chunk-r128 prefill-chunk-dcp-r128 compressed-slots-r128 compressed-slots-dcp-r128"},
+		{"vllm, small page", Request{Package: "vllm", Page: []int{16}, NextN: []int{1}, Ratio: []int{1}, BlockTableWidth: []int{8}, Target: gfx950},
+			"block-flat-h64-d128-p16-n1-gfx950! decode-metadata-w8-gfx950 uniform-decode-n1-gfx950 uniform-decode-gfx950 prefill-chunk-r1-gfx950 prefill-chunk-dcp-r1-gfx950"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.r.CacheDir = t.TempDir()
@@ -94,6 +99,11 @@ func TestAttrs(t *testing.T) {
 		{"vllm/block-flat-h64-d128-p64-n1", "stride_kvblk_fp8", aligned},     // 8448
 		{"vllm/block-flat-h64-d128-p64-n1", "stride_logits_row", ""},
 		{"vllm/block-flat-h64-d128-p64-n1", "logits_ptr", aligned + short},
+		{"vllm/decode-metadata-w20", "num_reqs", ""},
+		{"vllm/decode-metadata-w20", "block_table", aligned + short},
+		{"vllm/prefill-chunk-r4", "uncompressed_seq_lens_ptr", short}, // a chunk starts anywhere
+		{"vllm/prefill-chunk-r4", "query_start_loc_ptr", aligned + short},
+		{"vllm/compressed-slots-r4", "slot_mapping_ptr", aligned + short},
 	} {
 		p := planNamed(t, Request{}, c.plan)
 		got := ""
@@ -117,6 +127,8 @@ func TestRequestErrors(t *testing.T) {
 		{Request{Package: "vllm", Heads: []int{48}}, "heads is 48: kernels are compiled for a power of two from 1 to 128"},
 		{Request{Package: "vllm", Page: []int{0}}, "page is 0: kernels are compiled for a power of two from 1 to 1024"},
 		{Request{Package: "vllm", NextN: []int{9}}, "next_n is 9: kernels are compiled for from 1 to 8"},
+		{Request{Package: "vllm", Ratio: []int{0}}, "ratio is 0: kernels are compiled for from 1 to 4096"},
+		{Request{Package: "vllm", BlockTableWidth: []int{1 << 15}}, "block table width is 32768: kernels are compiled for from 1 to 16384"},
 		{Request{Package: "vllm", SplitKV: []int{-1}}, "SplitKV is -1: kernels are compiled for from 1 to 1024"},
 	} {
 		if _, err := Import(t.Context(), c.r, nil); err == nil || err.Error() != c.want {
