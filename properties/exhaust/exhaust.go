@@ -143,7 +143,7 @@ func (x *exhaustion) one(ctx context.Context, i int) error {
 	res.Done++
 	res.Lengths += r.lengths
 	res.Elements += r.elements
-	res.Instructs += r.instructions
+	res.Instructions += r.instructions
 	res.Seconds += time.Since(start).Seconds()
 	if r.found != nil && less(i, r.found, x.state.Unit, res.Counterexample) {
 		res.Counterexample, x.state.Unit = r.found, i

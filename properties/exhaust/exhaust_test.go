@@ -76,7 +76,7 @@ func TestHolds(t *testing.T) {
 	} {
 		t.Run(c.subject.Name, func(t *testing.T) {
 			r := mustExhaust(t, c.subject, c.o)
-			if r.Settings != c.settings || !r.Complete || r.Done != r.Units || r.Counterexample != nil || r.Elements == 0 || r.Instructs == 0 {
+			if r.Settings != c.settings || !r.Complete || r.Done != r.Units || r.Counterexample != nil || r.Elements == 0 || r.Instructions == 0 {
 				t.Errorf("%d settings, want %d; %+v", r.Settings, c.settings, r)
 			}
 			if r.Lengths != c.lengths || c.elements != 0 && r.Elements != c.elements {

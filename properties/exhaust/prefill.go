@@ -36,9 +36,11 @@ func (r *run) prefill(batch, step int, depth func(length, window int) int) error
 		return nil
 	}
 	most := depth(r.to-1, step)
+	rows := batch*most + 2*cutRows
 	var err error
 	r.rig, err = r.s.NewRig(map[string]int{"seq_lens": batch + 2, "chunk_query_start_loc": batch + 3, "query_start_loc": batch + 3, "cu_seq_lens": batch + 3, "local_cu_seq_lens": batch + 3,
-		"block_table": batch + 2, "token_to_seq_out": 0, "row_starts_out": batch * most, "row_ends_out": batch * most, "scratch0": 0, "scratch1": 0, "scratch2": 0, "scratch3": 0})
+		"block_table": batch + 2, "token_to_seq_out": 0, "row_starts_out": batch * most, "row_ends_out": batch * most,
+		"scratch0": rows, "scratch1": rows, "scratch2": rows, "scratch3": rows})
 	if err != nil {
 		return err
 	}
@@ -126,7 +128,8 @@ func prefillStates(r *run) error {
 	var err error
 	r.rig, err = r.s.NewRig(map[string]int{"seq_lens": prefillRequests, "chunk_query_start_loc": prefillRequests + 1, "query_start_loc": prefillRequests + 1,
 		"cu_seq_lens": prefillRequests + 1, "local_cu_seq_lens": prefillRequests + 1, "block_table": prefillRequests,
-		"token_to_seq_out": most, "row_starts_out": prefillRequests, "row_ends_out": prefillRequests, "scratch0": 0, "scratch1": 0, "scratch2": 0, "scratch3": 0})
+		"token_to_seq_out": most, "row_starts_out": prefillRequests, "row_ends_out": prefillRequests,
+		"scratch0": prefillRequests, "scratch1": prefillRequests, "scratch2": prefillRequests, "scratch3": prefillRequests})
 	if err != nil {
 		return err
 	}

@@ -31,14 +31,14 @@ type Progress struct {
 
 // Result of an exhaustive run.
 type Result struct {
-	Subject   string `json:"subject"`
-	Settings  int    `json:"settings"`
-	Units     int    `json:"units"`
-	Done      int    `json:"done"`     // of the units; fewer than all when interrupted, or not needed once a shorter counterexample was found
-	Complete  bool   `json:"complete"` // nothing is left to do
-	Lengths   uint64 `json:"lengths"`  // request lengths held, all settings together
-	Elements  uint64 `json:"elements"` // output elements held
-	Instructs uint64 `json:"instructions"`
+	Subject      string `json:"subject"`
+	Settings     int    `json:"settings"`
+	Units        int    `json:"units"`
+	Done         int    `json:"done"`     // of the units; fewer than all when interrupted, or not needed once a shorter counterexample was found
+	Complete     bool   `json:"complete"` // nothing is left to do
+	Lengths      uint64 `json:"lengths"`  // request lengths held, all settings together
+	Elements     uint64 `json:"elements"` // output elements held
+	Instructions uint64 `json:"instructions"`
 	// Seconds is the time that units took, summed over goroutines and runs.
 	Seconds        float64         `json:"seconds"`
 	Counterexample *Counterexample `json:"counterexample,omitempty"` // with the smallest length that has one; nil: every length holds

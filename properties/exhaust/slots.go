@@ -55,7 +55,7 @@ func (r *run) slots(batch, step int, depth func(length, window int) int) error {
 	pages := r.to/c.Ratio/c.Page + 2
 	var err error
 	r.rig, err = r.s.NewRig(map[string]int{"seq_lens": batch, "query_start_loc": batch + 1, "slot_mapping": batch * most, "block_table": batch + pages,
-		"compressed_slots_out": batch * most, "scratch0": 0, "scratch1": 0, "scratch2": 0, "scratch3": 0})
+		"compressed_slots_out": batch * most, "scratch0": batch * most, "scratch1": batch * most, "scratch2": batch * most, "scratch3": batch * most})
 	if err != nil {
 		return err
 	}
