@@ -3,6 +3,13 @@
 // a kernel computes, and it refuses rather than guesses: an opcode, field or
 // mode it does not implement stops the run with a *Trap.
 //
+// Where the hardware leaves something open, this is what it does: roots and
+// reciprocals are correctly rounded (float32.go, float16.go), the clamp of a dot
+// product acts on the whole sum (exec_dot.go), and a kernel with recursion or
+// indirect calls has 16 KiB of stack a lane (mem_scratch.go). The matrix core's
+// float16, bfloat16 and bf8 instructions are refused: their order of additions
+// is not modelled.
+//
 // A use of it:
 //
 //	file, err := codeobject.ReadTarget(data, "gfx942")

@@ -11,7 +11,7 @@ func registerPacked(add func(isa.Op, compiler)) {
 	add(isa.V_PK_MOV_B32, packedMov)
 
 	for op, f := range packed16 {
-		add(op, packedHalves(f.fn, f.n, f.float))
+		add(op, packedHalves(f))
 	}
 }
 
@@ -143,38 +143,66 @@ type half struct {
 	n     int
 	float bool
 	fn    func(x, y, z uint32) uint32
+
+	clamped func(x, y, z uint32) uint32 // with clamp; nil where that is not implemented
+	nonIEEE func(x, y, z uint32) uint32 // when MODE.IEEE is 0; nil: the same
 }
 
+func signed16(x uint32) int32   { return int32(int16(x)) }
+func unsigned16(x uint32) int32 { return int32(x & 0xffff) }
+
+// saturateI16 and saturateU16 bring a sum into the range of 16 bits.
+func saturateI16(x int32) uint32 { return uint32(min(max(x, -1<<15), 1<<15-1)) }
+func saturateU16(x int32) uint32 { return uint32(min(max(x, 0), 1<<16-1)) }
+
 var packed16 = map[isa.Op]half{
-	isa.V_PK_ADD_U16:     {2, false, func(x, y, _ uint32) uint32 { return x + y }},
-	isa.V_PK_SUB_U16:     {2, false, func(x, y, _ uint32) uint32 { return x - y }},
-	isa.V_PK_ADD_I16:     {2, false, func(x, y, _ uint32) uint32 { return x + y }},
-	isa.V_PK_SUB_I16:     {2, false, func(x, y, _ uint32) uint32 { return x - y }},
-	isa.V_PK_MUL_LO_U16:  {2, false, func(x, y, _ uint32) uint32 { return x * y }},
-	isa.V_PK_MAD_U16:     {3, false, func(x, y, z uint32) uint32 { return x*y + z }},
-	isa.V_PK_MAD_I16:     {3, false, func(x, y, z uint32) uint32 { return x*y + z }},
-	isa.V_PK_LSHLREV_B16: {2, false, func(x, y, _ uint32) uint32 { return y << (x & 15) }},
-	isa.V_PK_LSHRREV_B16: {2, false, func(x, y, _ uint32) uint32 { return y & 0xffff >> (x & 15) }},
-	isa.V_PK_ASHRREV_I16: {2, false, func(x, y, _ uint32) uint32 { return uint32(int16(y) >> (x & 15)) }},
-	isa.V_PK_MAX_U16:     {2, false, func(x, y, _ uint32) uint32 { return max(x&0xffff, y&0xffff) }},
-	isa.V_PK_MIN_U16:     {2, false, func(x, y, _ uint32) uint32 { return min(x&0xffff, y&0xffff) }},
-	isa.V_PK_MAX_I16:     {2, false, func(x, y, _ uint32) uint32 { return uint32(max(int16(x), int16(y))) }},
-	isa.V_PK_MIN_I16:     {2, false, func(x, y, _ uint32) uint32 { return uint32(min(int16(x), int16(y))) }},
-	isa.V_PK_ADD_F16: {2, true, func(x, y, _ uint32) uint32 {
+	isa.V_PK_ADD_U16: {n: 2, fn: func(x, y, _ uint32) uint32 { return x + y },
+		clamped: func(x, y, _ uint32) uint32 { return saturateU16(unsigned16(x) + unsigned16(y)) }},
+	isa.V_PK_SUB_U16: {n: 2, fn: func(x, y, _ uint32) uint32 { return x - y },
+		clamped: func(x, y, _ uint32) uint32 { return saturateU16(unsigned16(x) - unsigned16(y)) }},
+	isa.V_PK_ADD_I16: {n: 2, fn: func(x, y, _ uint32) uint32 { return x + y },
+		clamped: func(x, y, _ uint32) uint32 { return saturateI16(signed16(x) + signed16(y)) }},
+	isa.V_PK_SUB_I16: {n: 2, fn: func(x, y, _ uint32) uint32 { return x - y },
+		clamped: func(x, y, _ uint32) uint32 { return saturateI16(signed16(x) - signed16(y)) }},
+	isa.V_PK_MUL_LO_U16:  {n: 2, fn: func(x, y, _ uint32) uint32 { return x * y }},
+	isa.V_PK_MAD_U16:     {n: 3, fn: func(x, y, z uint32) uint32 { return x*y + z }},
+	isa.V_PK_MAD_I16:     {n: 3, fn: func(x, y, z uint32) uint32 { return x*y + z }},
+	isa.V_PK_LSHLREV_B16: {n: 2, fn: func(x, y, _ uint32) uint32 { return y << (x & 15) }},
+	isa.V_PK_LSHRREV_B16: {n: 2, fn: func(x, y, _ uint32) uint32 { return y & 0xffff >> (x & 15) }},
+	isa.V_PK_ASHRREV_I16: {n: 2, fn: func(x, y, _ uint32) uint32 { return uint32(int16(y) >> (x & 15)) }},
+	isa.V_PK_MAX_U16:     {n: 2, fn: func(x, y, _ uint32) uint32 { return max(x&0xffff, y&0xffff) }},
+	isa.V_PK_MIN_U16:     {n: 2, fn: func(x, y, _ uint32) uint32 { return min(x&0xffff, y&0xffff) }},
+	isa.V_PK_MAX_I16:     {n: 2, fn: func(x, y, _ uint32) uint32 { return uint32(max(int16(x), int16(y))) }},
+	isa.V_PK_MIN_I16:     {n: 2, fn: func(x, y, _ uint32) uint32 { return uint32(min(int16(x), int16(y))) }},
+	isa.V_PK_MAX_F16: {n: 2, float: true,
+		fn:      func(x, y, _ uint32) uint32 { return narrowF16(maxF32(wideF16(x), wideF16(y), true)) },
+		nonIEEE: func(x, y, _ uint32) uint32 { return narrowF16(maxF32(wideF16(x), wideF16(y), false)) }},
+	isa.V_PK_MIN_F16: {n: 2, float: true,
+		fn:      func(x, y, _ uint32) uint32 { return narrowF16(minF32(wideF16(x), wideF16(y), true)) },
+		nonIEEE: func(x, y, _ uint32) uint32 { return narrowF16(minF32(wideF16(x), wideF16(y), false)) }},
+	isa.V_PK_ADD_F16: {n: 2, float: true, fn: func(x, y, _ uint32) uint32 {
 		return uint32(f32ToF16(f32(addF32(f16ToF32(uint16(x)), f16ToF32(uint16(y))))))
 	}},
-	isa.V_PK_MUL_F16: {2, true, func(x, y, _ uint32) uint32 {
+	isa.V_PK_MUL_F16: {n: 2, float: true, fn: func(x, y, _ uint32) uint32 {
 		return uint32(f32ToF16(f32(mulF32(f16ToF32(uint16(x)), f16ToF32(uint16(y))))))
 	}},
-	isa.V_PK_FMA_F16: {3, true, func(x, y, z uint32) uint32 {
+	isa.V_PK_FMA_F16: {n: 3, float: true, fn: func(x, y, z uint32) uint32 {
 		return uint32(fmaF16(uint16(x), uint16(y), uint16(z)))
 	}},
 }
 
 // packedHalves compiles two 16-bit operations on the halves of dwords.
-func packedHalves(f func(x, y, z uint32) uint32, n int, float bool) compiler {
+func packedHalves(h half) compiler {
 	return func(in *isa.Inst, _ *Program) (execFn, error) {
-		if in.Clamp || in.OMod != 0 || in.Abs != 0 || !float && (in.Neg != 0 || in.NegHi != 0) {
+		plain, n, float := h.fn, h.n, h.float
+		if in.Clamp {
+			plain = h.clamped
+		}
+		nonIEEE := h.nonIEEE
+		if nonIEEE == nil {
+			nonIEEE = plain
+		}
+		if plain == nil || in.OMod != 0 || in.Abs != 0 || !float && (in.Neg != 0 || in.NegHi != 0) {
 			return nil, unsupported("a modifier of packed 16-bit operations")
 		}
 		d, err := vectorReg(in.Dst)
@@ -203,6 +231,10 @@ func packedHalves(f func(x, y, z uint32) uint32, n int, float bool) compiler {
 			return x>>(uint(sel>>i&1)*16)&0xffff ^ uint32(neg>>i&1)<<15
 		}
 		return func(w *Wave) {
+			f := plain
+			if w.mode&modeIEEE == 0 {
+				f = nonIEEE
+			}
 			var v [3]*vreg
 			for i := range v {
 				if v[i] = src[i].get(w); v[i] == nil {

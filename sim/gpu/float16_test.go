@@ -166,6 +166,13 @@ func TestSmallOperations(t *testing.T) {
 		{"v_fma_mixlo_f16 v0, v1, v2, v3 clamp", b32(2), b32(3), 0, 0x3c00},
 		{"v_fma_mixlo_f16 v0, v1, v2, v3 clamp", b32(0.5), b32(0.5), 0, 0x3400},
 
+		{"v_pk_add_u16 v0, v1, v2 clamp", 0xffff0001, 0x00020001, 0, 0xffff0002},
+		{"v_pk_sub_u16 v0, v1, v2 clamp", 0x00010005, 0x00020003, 0, 2},
+		{"v_pk_add_i16 v0, v1, v2 clamp", 0x7fff8000, 0x0001ffff, 0, 0x7fff8000},
+		{"v_pk_sub_i16 v0, v1, v2 clamp", 0x80000005, 0x00010007, 0, 0x8000fffe},
+		{"v_pk_max_f16 v0, v1, v2", 0x3c00bc00, 0x7e014000, 0, 0x3c004000},
+		{"v_pk_min_f16 v0, v1, v2 neg_lo:[0,1]", 0x3c00bc00, 0x7c014000, 0, 0x7e01c000},
+
 		// A constant in both halves.
 		{"v_pk_add_u16 v0, v1, -1 op_sel_hi:[1,0]", 0x00030004, 0, 0, 0x00020003},
 		{"v_pk_lshlrev_b16 v0, 4, v1 op_sel_hi:[0,1]", 0x00030004, 0, 0, 0x00300040},
