@@ -35,7 +35,8 @@ type run struct {
 	found                           *Counterexample // the smallest length's, of those seen
 }
 
-// unusable is a Counterexample that keeps the formulas from judging at all.
+// judge gives the counts of global lengths first to last; nil, with found set,
+// where the formula and counting differ, so that nothing can be judged by them.
 func (r *run) judge(first, last int) *counts {
 	c, bad := r.set.judge(first, last)
 	if bad != nil {
