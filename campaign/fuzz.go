@@ -39,7 +39,7 @@ type Options struct {
 // DefaultBudget is far above what any generated case needs of a correct
 // kernel, and small enough that a kernel which loops for ever is found in
 // seconds.
-const DefaultBudget = 20_000_000
+const DefaultBudget = 50_000_000
 
 // Progress is how far a subject is.
 type Progress struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/big"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -14,7 +15,7 @@ import (
 
 var valueBound = Property{
 	Name:     "value-bound",
-	Sentence: "every visible logit is as near to the float64 reference as any order of operations on this matrix core must come",
+	Sentence: "every visible logit is as near to the exact value as any order of operations on this matrix core must come",
 	applies:  func(s *kernels.Subject, c model.Case) bool { return logitsKernel(s, c) && c.Data != model.NaN },
 	check:    checkValueBound,
 }
@@ -36,17 +37,21 @@ func checkValueBound(_ context.Context, e *evidence) (*Violation, error) {
 			if !written {
 				continue // for `writes` and `mask` to report
 			}
-			want, bound, err := ref.at(pos)
+			bound, err := ref.bound(pos)
 			if err != nil {
 				return nil, err
 			}
-			if got := float64(math.Float32frombits(bits)); math.Abs(got-want) <= bound || math.IsInf(bound, 1) {
+			exact, ok := model.ExactLogit(e.in, row, pos)
+			if !ok {
+				return nil, fmt.Errorf("row %d position %d has no exact value in the %s style", row, pos, e.c.Data)
+			}
+			if within(math.Float32frombits(bits), exact, bound) {
 				continue
 			}
 			v.WrongRows++
 			if v.Row < 0 {
 				v.Row, v.Position = row, pos
-				v.Expected, v.Got = fmt.Sprintf("%g within %g", want, bound), word(bits, true)
+				v.Expected, v.Got = fmt.Sprintf("%.9g within %.3g", exact, bound), word(bits, true)
 			}
 			break
 		}
@@ -57,8 +62,21 @@ func checkValueBound(_ context.Context, e *evidence) (*Violation, error) {
 	return &v, nil
 }
 
-// rowReference is one row's logits in float64, and how far from them any
-// kernel may be.
+// within reports |got - exact| <= bound without rounding the difference.
+func within(got float32, exact *big.Float, bound float64) bool {
+	switch {
+	case math.IsInf(bound, 1):
+		return true
+	case math.IsNaN(float64(got)) || math.IsInf(float64(got), 0):
+		return false
+	}
+	d := new(big.Float).SetPrec(exact.Prec()).SetFloat64(float64(got))
+	d.Sub(d, exact)
+	return d.Abs(d).Cmp(big.NewFloat(bound)) <= 0
+}
+
+// rowReference is what the bound of a row's logits is made of. Its dots come
+// from two sources that must agree: float64 matrix products and integers.
 type rowReference struct {
 	machine profile.Machine
 	heads   int
@@ -89,24 +107,17 @@ func (e *evidence) referenceOf(row int, m profile.Machine) *rowReference {
 	}
 }
 
-// at is the logit at pos and the bound on a kernel's distance from it. The
-// reference's own sum over heads adds at most heads+2 roundings of 2^-53.
-func (r *rowReference) at(pos int) (logit, bound float64, err error) {
+// bound is how far from the exact logit at pos any kernel may be.
+func (r *rowReference) bound(pos int) (float64, error) {
 	k := r.k[pos*r.dim : (pos+1)*r.dim]
-	sum, magnitude := 0.0, 0.0
 	for h := range r.heads {
+		var err error
 		if r.sizes[h], err = profile.Measure(r.machine.Format, r.q[h*r.dim:(h+1)*r.dim], k); err != nil {
-			return 0, 0, err
+			return 0, err
 		}
-		dot := r.dots.At(h, pos)
-		if dot != r.sizes[h].Dot {
-			return 0, 0, fmt.Errorf("the references disagree on the dot of head %d and position %d: %g by gonum, %g by integers", h, pos, dot, r.sizes[h].Dot)
+		if dot := r.dots.At(h, pos); dot != r.sizes[h].Dot {
+			return 0, fmt.Errorf("the references disagree on the dot of head %d and position %d: %g by gonum, %g by integers", h, pos, dot, r.sizes[h].Dot)
 		}
-		term := float64(r.weights[h]) * max(dot, 0)
-		sum += term
-		magnitude += math.Abs(term)
 	}
-	scale := float64(r.scales[pos])
-	bound, err = profile.Bound(r.machine.Rule, r.machine.Format, r.dim, r.sizes, r.weights, r.scales[pos])
-	return sum * scale, bound + float64(r.heads+2)*0x1p-53*magnitude*math.Abs(scale), err
+	return profile.Bound(r.machine.Rule, r.machine.Format, r.dim, r.sizes, r.weights, r.scales[pos])
 }

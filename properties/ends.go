@@ -1,6 +1,10 @@
 package properties
 
-import "context"
+import (
+	"context"
+
+	"mqaproof/sim/gpu"
+)
 
 var ends = Property{
 	Name:     "ends",
@@ -10,6 +14,10 @@ var ends = Property{
 		if e.base.Trap == nil {
 			return nil, nil
 		}
-		return &Violation{Row: -1, Position: -1, Detail: e.base.Trap.Error()}, nil
+		detail := e.base.Trap.Error()
+		if e.base.Trap.Kind == gpu.TrapBudget {
+			detail += " (a kernel that needs more gets it with --budget)"
+		}
+		return &Violation{Row: -1, Position: -1, Detail: detail}, nil
 	},
 }
