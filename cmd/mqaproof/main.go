@@ -67,7 +67,7 @@ Exit codes: 0 everything held; 1 a counterexample; 2 bad input or setup;
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(fuzzCommand(), replayCommand(), shrinkCommand(), simulateCommand(), proveCommand(), vectorsCommand(), calibrateCommand(), kernelsCommand(), corpusCommand())
+	root.AddCommand(fuzzCommand(), replayCommand(), shrinkCommand(), simulateCommand(), proveCommand(), exhaustCommand(), vectorsCommand(), calibrateCommand(), kernelsCommand(), corpusCommand())
 	return root
 }
 

@@ -111,6 +111,10 @@ func TestBadInput(t *testing.T) {
 		{"a corpus folder that is none", []string{"corpus", "list", "--corpus", "/nonexistent"}, 2, []string{"/nonexistent"}},
 		{"a corpus folder that is a file", []string{"fuzz", "--corpus", hip + "per-row.yaml"}, 2, []string{"per-row.yaml", "--corpus"}},
 		{"an endless code object", own("/dev/zero"), 2, []string{"/dev/zero", "device"}},
+		{"exhaust of a logits kernel", []string{"exhaust", "--subject", "hip/naive"}, 2, []string{"hip/naive"}},
+		{"prove an unknown theorem", []string{"prove", "--theorem", "fermat"}, 2, []string{"fermat", "match"}},
+		{"vectors that are none", []string{"vectors", "check", file(t, "x.json", []byte("[]x"))}, 2, []string{"x.json"}},
+		{"a probe's output that is none", []string{"calibrate", "read", file(t, "out.json", []byte("hello"))}, 2, []string{"out.json"}},
 		{"shrink without a case", []string{"shrink"}, 2, []string{"1 arg"}},
 		{"disassembly of many", []string{"kernels", "disasm", "hip/fault-b0*"}, 2, []string{"more than one kernel"}},
 		{"import of an unknown package", []string{"kernels", "import", "torch"}, 2, []string{"torch", "amd-aiter"}},
@@ -181,6 +185,9 @@ func TestJSON(t *testing.T) {
 		{"replay", "upstream", "--wiring", "last-column"},
 		{"replay", "match-de541ea2"},
 		{"simulate", "--steps", "200", "--corpus", ""},
+		{"prove", "--prover", "go", "--theorem", "match", "--world", "2", "--interleave", "2", "--ratio", "2", "--next-n", "2"},
+		{"exhaust", "--subject", "hip/metadata", "--target", "gfx942", "--short", "50", "--long", "60", "--checkpoints", dir},
+		{"vectors", "check", "../../model/matrixcore/testdata"},
 		{"corpus", "list"},
 		{"corpus", "show", "upstream"},
 		{"kernels", "list"},
@@ -225,7 +232,7 @@ func TestInterrupt(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, verb := range []string{"", "fuzz", "replay", "shrink", "simulate", "kernels", "kernels list", "kernels show", "kernels disasm", "kernels import", "corpus", "corpus list", "corpus show"} {
+	for _, verb := range []string{"", "fuzz", "replay", "shrink", "simulate", "prove", "exhaust", "vectors check", "calibrate probe", "calibrate read", "kernels profile", "kernels", "kernels list", "kernels show", "kernels disasm", "kernels import", "corpus", "corpus list", "corpus show"} {
 		code, stdout, _ := mqaproof(t, append(strings.Fields(verb), "--help")...)
 		if code != 0 || !strings.Contains(stdout, "Usage:") {
 			t.Errorf("%s --help: exit %d: %s", verb, code, stdout)

@@ -33,22 +33,30 @@ func (b *bar) update(p campaign.Progress) {
 	if b == nil {
 		return
 	}
+	b.count(p.Subject.String(), p.Cases, p.Of)
+	if p.Shrunk > 0 {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.current.Describe(fmt.Sprintf("%s: shrinking, %d runs", p.Subject, p.Shrunk))
+	}
+}
+
+// count shows how many of total are done; a total of 0 is not known.
+func (b *bar) count(name string, done, total int) {
+	if b == nil {
+		return
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	name := p.Subject.String()
 	if b.of != name {
 		b.clear()
 		b.of = name
-		total := p.Of
 		if total == 0 {
 			total = -1
 		}
 		b.current = newProgress(total, name)
 	}
-	if p.Shrunk > 0 {
-		b.current.Describe(fmt.Sprintf("%s: shrinking, %d runs", name, p.Shrunk))
-	}
-	_ = b.current.Set(p.Cases) // a bar that cannot be drawn is no reason to stop
+	_ = b.current.Set(done) // a bar that cannot be drawn is no reason to stop
 }
 
 func (b *bar) clear() {
