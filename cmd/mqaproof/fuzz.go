@@ -57,7 +57,7 @@ Ctrl-C stops the campaign and keeps what was found.`,
 	}
 	sel.addFlags(c)
 	f := c.Flags()
-	f.IntVar(&o.Cases, "cases", 200, "cases a subject")
+	f.IntVar(&o.Cases, "cases", 500, "cases a subject")
 	f.DurationVar(&o.For, "for", 0, "run for this `time` in all instead of a number of cases (30s, 8h)")
 	f.Uint64Var(&o.Seed, "seed", 1, "seed of the generated cases")
 	f.IntVar(&o.Workers, "workers", 0, "cases run at once; 0: all cores. What is found does not depend on it")
