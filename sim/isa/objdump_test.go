@@ -41,6 +41,9 @@ func TestAgreesOnOtherCodeObjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(paths) == 0 && os.Getenv("MQAPROOF_CODE_OBJECTS") != "" {
+		t.Fatalf("no code objects in %s, which MQAPROOF_CODE_OBJECTS names", dir)
+	}
 	if len(paths) == 0 {
 		t.Skipf("no code objects in %s: set MQAPROOF_CODE_OBJECTS, or run `mqaproof kernels import`", dir)
 	}
