@@ -23,7 +23,8 @@ no GPU. The package is an installed copy, or is downloaded by name with pip, or
 is a checkout, unpacked folder or wheel given with --path.
 
   amd-aiter  the four Triton kernels of the released package
-  vllm       the block-flat Triton decode kernel of the released package
+  vllm       the block-flat Triton decode kernel of the released package, and
+             the kernels of its metadata builder
   aiter      the Triton and Gluon kernels of a source checkout (needs --path)`,
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: []string{"amd-aiter", "vllm", "aiter"},
@@ -55,6 +56,8 @@ is a checkout, unpacked folder or wheel given with --path.
 	f.IntSliceVar(&r.SplitKV, "split-kv", nil, "programs that share a context, `SplitKV` (default: the package's)")
 	f.IntSliceVar(&r.NextN, "next-n", nil, "`next_n` values, for kernels that have it compiled in (default 1,2,3)")
 	f.IntSliceVar(&r.Page, "page", nil, "`page` sizes (default: the package's)")
+	f.IntSliceVar(&r.Ratio, "ratio", nil, "compress `ratios` of the metadata kernels (default 1,2,4,128)")
+	f.IntSliceVar(&r.BlockTableWidth, "block-table-width", nil, "block table `widths` of the metadata kernels (default 20,64)")
 	f.StringVar(&r.Python, "python", "", "Python with triton (default: $MQAPROOF_PYTHON, .venv/bin/python, python3)")
 	f.StringVar(&r.CacheDir, "cache", "", "cache `folder` (default: $MQAPROOF_CACHE, or the user's cache folder)")
 	f.BoolVar(&profiles, "profiles", true, "derive the numeric profile of each kernel, by running it")
