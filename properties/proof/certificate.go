@@ -84,7 +84,7 @@ func verdict(p Part, f finding) Verdict {
 	case p.Refuted && f.held != nil:
 		v.Result, v.Detail = Broken, fmt.Sprintf("not refuted at %s", f.held)
 	case f.again > 0 && f.unknown == 0:
-		v.Detail = fmt.Sprintf("%d queries decided in a process of their own", f.again)
+		v.Detail = fmt.Sprintf("%d queries decided in a process of their own, by remainders of the length where it is an integer", f.again)
 	case f.unknown > 0 || f.claims == 0:
 		v.Result = Unknown
 	}

@@ -91,6 +91,26 @@ type query struct {
 	text    string // the query alone
 }
 
+// byRemainder is several queries in place of one about one integer length: for
+// each remainder r by the period world*interleave*ratio of the builder's
+// formulas, the length is period*k + r. Together they say the same. There are
+// none for a query about no length or several.
+func (q query) byRemainder() []string {
+	const declare = "(declare-const "
+	if strings.Count(q.text, declare) != 1 {
+		return nil
+	}
+	_, after, _ := strings.Cut(q.text, declare)
+	name, _, _ := strings.Cut(after, " ")
+	period := q.setting.World * q.setting.Interleave * q.setting.Ratio
+	parts := make([]string, period)
+	for r := range parts {
+		fix := fmt.Sprintf("; where %s is %d more than a multiple of %d\n(declare-const multiple Int)\n(assert (= %s (+ (* %d multiple) %d)))\n(check-sat)", name, r, period, name, period, r)
+		parts[r] = strings.Replace(q.text, "(check-sat)", fix, 1)
+	}
+	return parts
+}
+
 func newScript(th theory) *script {
 	s := &script{theory: th}
 	s.text.WriteString(th.prelude())

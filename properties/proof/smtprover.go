@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -16,10 +17,21 @@ type smtProver struct {
 
 func (p smtProver) proverName() string { return p.solver.name + "-" + p.theory.name }
 
-func (p smtProver) flagsFor(again bool) []string { return p.flags(p.theory, p.perQuery, again) }
+// firstTry is what a query about integers may take at first: one that takes
+// longer is decided sooner for each remainder of its length.
+const firstTry = 2 * time.Second
+
+func (p smtProver) flagsFor(again bool) []string {
+	d := p.perQuery
+	if !p.bits && !again {
+		d = min(d, firstTry)
+	}
+	return p.flags(p.theory, d, again)
+}
 
 // prove proves a theorem; a query that is left undecided gets a process of its
-// own. The input is the text by which anyone can do it again.
+// own, and one about an integer length is cut by the length's remainders. The
+// input is the text by which anyone can do it again.
 func (p smtProver) prove(ctx context.Context, t Theorem, d Domain, progress func(part, done, total int)) (fs []finding, input string, err error) {
 	s := newScript(p.theory)
 	for i, part := range t.Parts {
@@ -66,13 +78,16 @@ func (p smtProver) prove(ctx context.Context, t Theorem, d Domain, progress func
 		return nil, "", err
 	}
 	for i, q := range s.queries {
-		if answers[i] == "unknown" {
-			if err := p.run(ctx, p.prelude()+q.text, 1, p.flagsFor(true), func(_ int, a string) { answers[i] = a }); err != nil {
-				return nil, "", err
-			}
-			if answers[i] != "unknown" {
-				fs[q.part].again++
-			}
+		if answers[i] != "unknown" {
+			continue
+		}
+		var cut string
+		if answers[i], cut, err = p.again(ctx, q); err != nil {
+			return nil, "", err
+		}
+		if answers[i] != "unknown" {
+			fs[q.part].again++
+			input += cut
 		}
 	}
 	for i := range t.Parts {
@@ -83,6 +98,37 @@ func (p smtProver) prove(ctx context.Context, t Theorem, d Domain, progress func
 		fs[i].again = again
 	}
 	return fs, input, nil
+}
+
+// again asks a query that was left undecided once more: about an integer length
+// for each remainder of the length by the setting's period, which then divides
+// evenly, and otherwise as it is. cut is the text of the queries by remainders.
+func (p smtProver) again(ctx context.Context, q query) (answer, cut string, err error) {
+	var parts []string
+	if !p.bits {
+		parts = q.byRemainder()
+	}
+	if parts == nil {
+		err = p.run(ctx, p.prelude()+q.text, 1, p.flagsFor(true), func(_ int, a string) { answer = a })
+		return answer, "", err
+	}
+	cut = strings.Join(parts, "")
+	answers := make([]string, len(parts))
+	if err := p.run(ctx, p.prelude()+cut, len(parts), p.flagsFor(false), func(i int, a string) { answers[i] = a }); err != nil {
+		return "", "", err
+	}
+	answer = "unsat" // unless some remainder says otherwise
+	for i, part := range parts {
+		if answers[i] == "unknown" {
+			if err := p.run(ctx, p.prelude()+part, 1, p.flagsFor(true), func(_ int, a string) { answers[i] = a }); err != nil {
+				return "", "", err
+			}
+		}
+		if answer != "sat" && answers[i] != "unsat" {
+			answer = answers[i]
+		}
+	}
+	return answer, cut, nil
 }
 
 // find sums the answers about a part up.
