@@ -109,5 +109,5 @@ func exhausted(w io.Writer, r *exhaust.Result) {
 	case !r.Complete:
 		verdict = fmt.Sprintf("stopped after %d of %d units; the same command goes on", r.Done, r.Units)
 	}
-	fmt.Fprintf(w, "%s: %d settings, %d lengths, %d elements, %.0f s of processor: %s\n", r.Subject, r.Settings, r.Lengths, r.Elements, r.Seconds, verdict)
+	fmt.Fprintf(w, "%s: %d settings, %d lengths, %d elements, %.0f s of work: %s\n", r.Subject, r.Settings, r.Lengths, r.Elements, r.Seconds, verdict)
 }
