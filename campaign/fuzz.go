@@ -151,9 +151,12 @@ func search(ctx context.Context, o Options, s *kernels.Subject, budget time.Dura
 	return found, nil
 }
 
+// maxWorkers is more than any machine has use for.
+const maxWorkers = 1024
+
 func workers(o Options) int {
 	if o.Workers > 0 {
-		return o.Workers
+		return min(o.Workers, maxWorkers)
 	}
 	return runtime.NumCPU()
 }

@@ -86,7 +86,7 @@ func (x *exhaustion) all(ctx context.Context) error {
 	}
 	var next atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
-	for range workers {
+	for range min(workers, len(x.units)) {
 		g.Go(func() error {
 			for {
 				i := int(next.Add(1) - 1)

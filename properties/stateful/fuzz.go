@@ -193,7 +193,7 @@ func (s *shared) search(ctx context.Context, o Options, f serving.Fault, out *Ou
 		return nil
 	}
 	var g errgroup.Group
-	for range o.Workers {
+	for range min(o.Workers, 1024) { // more than any machine has use for
 		g.Go(worker)
 	}
 	_ = g.Wait() // workers give their errors by index, above
