@@ -88,7 +88,7 @@ func goPart(ctx context.Context, p Part, d Domain, workers int, progress func(do
 	if workers < 1 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	for range workers {
+	for range min(workers, 1024) { // more than any machine has use for
 		g.Go(func() error {
 			var w goWorker
 			for {
