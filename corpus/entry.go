@@ -193,6 +193,9 @@ func (e *Entry) validateSequence() error {
 	if _, err := serving.ParseFault(e.Fault); err != nil {
 		return fmt.Errorf("the sequence is not valid: %w", err)
 	}
+	if len(e.Sequence.Steps) == 0 {
+		return errors.New("the sequence is not valid: it has no steps")
+	}
 	return nil
 }
 

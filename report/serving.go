@@ -89,7 +89,7 @@ func Sequence(w io.Writer, e corpus.Named, r *stateful.Replayed) {
 		fmt.Fprintf(w, "  %s\n", e.Note)
 	}
 	if r.Violation == nil {
-		fmt.Fprintln(w, "  all properties hold")
+		fmt.Fprintf(w, "  all properties hold: the saved violation of %s no longer shows\n", e.Property)
 		return
 	}
 	fmt.Fprintf(w, "  %s\n", r.Violation)

@@ -44,10 +44,17 @@ that anyone can run it again.`,
 			if err != nil {
 				return err
 			}
+			var undecided []string
 			for _, cert := range certificates {
 				if !cert.Holds() {
 					return errFound
 				}
+				if !cert.Decided() {
+					undecided = append(undecided, cert.Theorem+" by "+cert.Prover)
+				}
+			}
+			if len(undecided) > 0 {
+				return fmt.Errorf("left undecided: %s: a wider domain has settings for every part, and --per-query gives solvers more time", strings.Join(undecided, ", "))
 			}
 			return nil
 		},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +38,9 @@ tiles of a matrix core and recorded steps of the metadata builder.`,
 				all = append(all, j)
 				if !asJSON {
 					fmt.Fprintln(c.OutOrStdout(), r)
+					if r.First != "" {
+						fmt.Fprintf(c.OutOrStdout(), "the first that differs:\n%s\n", strings.TrimRight(r.First, "\n"))
+					}
 				}
 			})
 			if asJSON {

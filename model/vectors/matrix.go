@@ -96,6 +96,21 @@ func CheckMatrix(ctx context.Context, path string) (Result, error) {
 	return r, nil
 }
 
+// checkOp holds the shape to the instruction, where the record names one.
+func (t tile) checkOp() error {
+	if t.Op == "" {
+		return nil
+	}
+	var m, n, k int
+	if _, err := fmt.Sscanf(t.Op, "f32_%dx%dx%d_", &m, &n, &k); err != nil {
+		return fmt.Errorf("op %q is no matrix instruction such as f32_16x16x32_fp8_fp8", t.Op)
+	}
+	if m != t.M || n != t.N || k != t.K {
+		return fmt.Errorf("op %s makes %dx%dx%d tiles, not %dx%dx%d", t.Op, m, n, k, t.M, t.N, t.K)
+	}
+	return nil
+}
+
 // readMatrix reads a set; every tile lies in the blob.
 func readMatrix(path string) ([]tile, []byte, error) {
 	text, err := os.ReadFile(path)
@@ -112,6 +127,9 @@ func readMatrix(path string) ([]tile, []byte, error) {
 		return nil, nil, fmt.Errorf("vectors: %s holds no tile", path)
 	}
 	blobPath := strings.TrimSuffix(path, ".json") + ".bin"
+	if info, err := os.Stat(blobPath); err != nil || !info.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("vectors: %s has no blob: %s is no file", path, blobPath)
+	}
 	blob, err := os.ReadFile(blobPath)
 	if err != nil {
 		return nil, nil, fmt.Errorf("vectors: %s has no blob: %w", path, err)
@@ -121,6 +139,9 @@ func readMatrix(path string) ([]tile, []byte, error) {
 			if side < 1 || side > maxSide {
 				return nil, nil, fmt.Errorf("vectors: %s: tile %d is %dx%dx%d; sides are from 1 to %d", path, i, t.M, t.N, t.K, maxSide)
 			}
+		}
+		if err := t.checkOp(); err != nil {
+			return nil, nil, fmt.Errorf("vectors: %s: tile %d: %w", path, i, err)
 		}
 		if t.Offset < 0 || t.Offset > len(blob)-t.size() {
 			return nil, nil, fmt.Errorf("vectors: %s: tile %d needs bytes %d to %d; %s has %d", path, i, t.Offset, t.Offset+t.size(), blobPath, len(blob))

@@ -118,15 +118,29 @@ func find(paths []string) ([]string, error) {
 	}), nil
 }
 
-// isSet tells by name. A .json file without a blob beside it may be anything.
+// isSet tells by name; a .json file is one when it has a blob beside it, or
+// holds a list, so that a set whose blob is missing is told and not passed over.
 func isSet(path string) bool {
 	switch ext := filepath.Ext(path); ext {
 	case ".jsonl":
 		return true
 	case ".json", ".bin":
 		other := strings.TrimSuffix(path, ext) + map[string]string{".json": ".bin", ".bin": ".json"}[ext]
-		_, err := os.Stat(other)
-		return err == nil
+		if _, err := os.Stat(other); err == nil {
+			return true
+		}
+		return ext == ".json" && holdsList(path)
 	}
 	return false
+}
+
+func holdsList(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 64)
+	n, err := f.Read(head)
+	return err == nil && strings.HasPrefix(strings.TrimSpace(string(head[:n])), "[")
 }

@@ -34,6 +34,12 @@ const (
 	DefaultLength = 30
 )
 
+// Far more than a night runs, and what a sequence can be read by people.
+const (
+	maxSteps  = 1_000_000_000
+	maxLength = 10_000
+)
+
 // Progress is how far the search for a fault is. It comes from several
 // goroutines.
 type Progress struct {
@@ -86,6 +92,9 @@ func Fuzz(ctx context.Context, o Options) ([]Outcome, error) {
 	}
 	if o.Steps < 0 || o.Length < 0 || o.Workers < 0 || o.KernelEvery < 0 {
 		return nil, fmt.Errorf("stateful: steps %d, length %d, workers %d and kernel-every %d must not be negative", o.Steps, o.Length, o.Workers, o.KernelEvery)
+	}
+	if o.Steps > maxSteps || o.Length > maxLength {
+		return nil, fmt.Errorf("stateful: %d steps in sequences of %d were asked for; there can be up to %d, in sequences of %d", o.Steps, o.Length, maxSteps, maxLength)
 	}
 	s, err := newShared(ctx, o.KernelEvery)
 	if err != nil {
