@@ -105,8 +105,8 @@ func (q query) byRemainder() []string {
 	period := q.setting.World * q.setting.Interleave * q.setting.Ratio
 	parts := make([]string, period)
 	for r := range parts {
-		fix := fmt.Sprintf("; where %s is %d more than a multiple of %d\n(declare-const multiple Int)\n(assert (= %s (+ (* %d multiple) %d)))\n(check-sat)", name, r, period, name, period, r)
-		parts[r] = strings.Replace(q.text, "(check-sat)", fix, 1)
+		is := fmt.Sprintf("; %s is %d more than a multiple of %d\n(declare-const multiple Int)\n(define-fun %s () Int (+ (* %d multiple) %d))\n", name, r, period, name, period, r)
+		parts[r] = strings.Replace(q.text, declare+name+" Int)\n", is, 1)
 	}
 	return parts
 }
