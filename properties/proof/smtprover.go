@@ -119,8 +119,13 @@ func (p smtProver) again(ctx context.Context, q query) (answer, cut string, err 
 	}
 	answer = "unsat" // unless some remainder says otherwise
 	for i, part := range parts {
-		if answers[i] == "unknown" {
-			if err := p.run(ctx, p.prelude()+part, 1, p.flagsFor(true), func(_ int, a string) { answers[i] = a }); err != nil {
+		// A process of its own may decide what one with many queries before it
+		// does not, with either choice of flags.
+		for _, other := range []bool{false, true} {
+			if answers[i] != "unknown" {
+				break
+			}
+			if err := p.run(ctx, p.prelude()+part, 1, p.flagsFor(other), func(_ int, a string) { answers[i] = a }); err != nil {
 				return "", "", err
 			}
 		}
